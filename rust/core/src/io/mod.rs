@@ -1,0 +1,1 @@
+//! Text files to matrices and back: the XMC repository format and svmlight.

@@ -1,0 +1,1 @@
+//! The trained model and its file.

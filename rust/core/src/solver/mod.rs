@@ -1,0 +1,1 @@
+//! One binary problem: settings, methods, certificate.

@@ -1,0 +1,1 @@
+//! All binary problems of a tree, solved side by side.

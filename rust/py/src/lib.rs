@@ -1,0 +1,18 @@
+//! `proxtree._core`: the native half of the Python package.
+//!
+//! Each function converts, runs and converts back. No algorithm lives here, and
+//! nothing here panics on a user's mistake.
+
+mod convert;
+mod error;
+mod io;
+mod model;
+mod runtime;
+mod train;
+
+/// The native module; Python code imports it as `proxtree._core`.
+#[pyo3::pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use super::runtime::available_threads;
+}
