@@ -20,7 +20,7 @@ const SWEEPS_PER_NEWTON: u64 = 4;
 const NEWTON_STEPS: u64 = 5;
 
 /// Inner work stops at this share of the worst violation outside the set.
-const INNER_SHARE: f64 = 0.2;
+const INNER_SHARE: f64 = 0.5;
 
 /// Looks at the gap without progress after which the solve has stalled.
 const PATIENCE: u32 = 4;
