@@ -1,7 +1,8 @@
 //! The trained model: label trees and the classifiers of their nodes.
 
 use super::{NodeClassifiers, Scoring};
-use crate::tree::LabelTree;
+use crate::sparse::CsrMatrix;
+use crate::tree::{Child, LabelTree};
 use crate::{Error, Result};
 
 /// A label tree with the classifiers of its internal nodes.
@@ -167,6 +168,35 @@ impl LinearTreeModel {
             [tree] if tree.nodes.len() == 1 => tree.nodes.first(),
             _ => None,
         }
+    }
+
+    /// The weights by label, CSR of shape (`n_labels`, `n_features`), and the
+    /// intercepts, of a single tree of depth one.
+    ///
+    /// # Errors
+    /// [`Error::Data`] for any other model: its problems belong to nodes.
+    pub fn coef(&self) -> Result<(CsrMatrix, Vec<f64>)> {
+        let node = self.flat().ok_or_else(|| {
+            Error::data("only a single tree of depth one has weights per label; see its nodes")
+        })?;
+        let by_position = node.coef(self.n_features);
+        let mut position_of = vec![0; self.n_labels()];
+        for (position, child) in self.trees[0].tree.children(0).enumerate() {
+            if let Child::Label(label) = child {
+                position_of[label as usize] = position;
+            }
+        }
+        let mut coef = CsrMatrix::default();
+        coef.pattern.n_cols = self.n_features;
+        coef.pattern.indptr.push(0);
+        for &position in &position_of {
+            let (indices, data) = by_position.view().row(position);
+            coef.pattern.indices.extend_from_slice(indices);
+            coef.data.extend_from_slice(data);
+            coef.pattern.indptr.push(coef.data.len() as u64);
+        }
+        let intercepts = position_of.iter().map(|&p| node.intercepts()[p]).collect();
+        Ok((coef, intercepts))
     }
 
     /// Weights and intercepts that are not zero.
