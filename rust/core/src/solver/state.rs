@@ -181,11 +181,6 @@ impl Workspace {
         self.class_totals
     }
 
-    /// The positive rows, in order.
-    pub(super) fn positives(&self) -> &[u32] {
-        &self.touched[..self.n_positives]
-    }
-
     /// Sum of the weights of the rows that are all alike.
     pub(super) fn untouched_weight(&self) -> f64 {
         self.untouched_weight.max(0.0)
