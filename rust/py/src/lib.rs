@@ -18,5 +18,5 @@ mod _core {
     #[pymodule_export]
     use super::runtime::available_threads;
     #[pymodule_export]
-    use super::train::{solve, train_one_vs_rest};
+    use super::train::{solve, train};
 }
