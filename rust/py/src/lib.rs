@@ -9,10 +9,13 @@ mod io;
 mod model;
 mod runtime;
 mod train;
+mod tree;
 
 /// The native module; Python code imports it as `proxtree._core`.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
     use super::runtime::available_threads;
+    #[pymodule_export]
+    use super::tree::{LabelTree, kmeans, label_features};
 }
