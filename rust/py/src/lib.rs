@@ -9,6 +9,7 @@ mod io;
 mod model;
 mod runtime;
 mod train;
+mod tree;
 
 /// The native module; Python code imports it as `proxtree._core`.
 #[pyo3::pymodule(gil_used = false)]
@@ -19,4 +20,6 @@ mod _core {
     use super::runtime::available_threads;
     #[pymodule_export]
     use super::train::{solve, train};
+    #[pymodule_export]
+    use super::tree::{LabelTree, kmeans, label_features};
 }

@@ -7,7 +7,6 @@ use proxtree_core::solver::{
     solve as solve_core,
 };
 use proxtree_core::train::{ClassWeight, Plan, Recipe, Record, RootRows, train_model};
-use proxtree_core::tree::LabelTree;
 use proxtree_core::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,6 +14,7 @@ use pyo3::types::PyDict;
 use crate::convert::{CsrArg, PatternArg};
 use crate::model::Model;
 use crate::runtime;
+use crate::tree::LabelTree;
 
 fn method(name: &str) -> Result<Method> {
     match name {
@@ -119,7 +119,7 @@ pub(crate) fn solve<'py>(
 }
 
 /// Train a model of one tree or several; see `proxtree.LinearOneVsRest` and
-/// `proxtree.LinearLabelTree`. Each tree comes as `(child_ptr, children)`.
+/// `proxtree.LinearLabelTree`.
 /// `violation_tol = 0` stops on the gap alone.
 #[pyfunction]
 #[pyo3(signature = (x, y, trees, *, scoring, root_rows, solver, alpha, alpha_exponent, propensity_weight, ridge, class_weight, balanced, sample_weight, tol, max_iter, violation_tol, prune, intercept_scaling, penalize_intercept, normalize, n_threads, progress))]
@@ -127,7 +127,7 @@ pub(crate) fn train<'py>(
     py: Python<'py>,
     x: CsrArg<'py>,
     y: PatternArg<'py>,
-    trees: Vec<(Vec<u32>, Vec<u32>)>,
+    trees: Vec<PyRef<'py, LabelTree>>,
     scoring: &str,
     root_rows: &str,
     solver: &str,
@@ -150,6 +150,7 @@ pub(crate) fn train<'py>(
 ) -> PyResult<(Model, Vec<Bound<'py, PyDict>>)> {
     let (x, y) = (x.parts()?, y.parts()?);
     let sample_weight = sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
+    let trees = trees.iter().map(|t| t.tree().clone()).collect();
     let (model, records) = runtime::run(py, n_threads, progress.as_ref(), |control| {
         let recipe = Recipe {
             alpha,
@@ -177,11 +178,6 @@ pub(crate) fn train<'py>(
             round_weights: true,
             history: false,
         };
-        let y = y.pattern()?;
-        let trees = trees
-            .into_iter()
-            .map(|(child_ptr, children)| LabelTree::from_parts(y.n_cols(), child_ptr, children))
-            .collect::<Result<Vec<_>>>()?;
         let plan = Plan {
             trees,
             scoring: Scoring::from_name(scoring)?,
@@ -190,7 +186,7 @@ pub(crate) fn train<'py>(
             recipe,
             settings,
         };
-        train_model(x.matrix()?, y, sample_weight, plan, control)
+        train_model(x.matrix()?, y.pattern()?, sample_weight, plan, control)
     })?;
     let records = records
         .iter()
