@@ -1,13 +1,21 @@
-//! A few sweeps and no more: what the nodes of a deep tree need.
+//! A few sweeps and hardly more: what the nodes of a deep tree need.
 
 use super::certificate::prove;
 use super::intercept::solve_intercept;
+use super::newton::newton;
 use super::state::{Scaled, Workspace};
 use super::{Certificate, Problem, Settings, Status, Stop};
 use crate::parallel::Control;
 
 /// Steps of the intercept before a sweep.
 const INTERCEPT_STEPS: usize = 2;
+
+/// One Newton step on the support after this many sweeps: on three sets it lifts
+/// P@5 by 0.1 for a tenth of the time, and twelve more sweeps do not.
+const SWEEPS_PER_NEWTON: u64 = 4;
+
+/// Derivatives below this share of alpha are not worth a Newton step.
+const NEWTON_TARGET: f64 = 0.02;
 
 /// Columns between two looks at the cancel flag.
 const COLUMNS_PER_CHECK: usize = 64;
@@ -63,6 +71,10 @@ pub(super) fn run(
             first = sum;
         }
         n_iter += 1;
+        // The violations above are those before the step: it never ends the loop.
+        if n_iter % SWEEPS_PER_NEWTON == 0 && sum > share * first {
+            n_iter += newton(&problem, state, NEWTON_TARGET * problem.alpha, 1);
+        }
         if sum <= share * first {
             break;
         }
