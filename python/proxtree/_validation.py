@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from proxtree import _core
 from proxtree._compressed import check_shape, raw_csr, real_numbers
 from proxtree._label_lists import from_label_lists
 from proxtree.exceptions import DataError
@@ -160,6 +161,34 @@ def csr_arg(X: sparse.csr_matrix[np.float32]) -> CsrArg:
 def pattern_arg(Y: sparse.csr_matrix[np.uint8]) -> PatternArg:
     """Return a canonical 0/1 matrix as the native module takes it."""
     return Y.indptr, Y.indices, Y.shape
+
+
+def normalize_rows(X: Any) -> sparse.csr_matrix[np.float32]:
+    """Scale each row to unit l2 norm; zero rows stay.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+    Returns
+    -------
+    csr_matrix of float32, shape (n_samples, n_features)
+
+    Raises
+    ------
+    DataError
+        As for the `X` of an estimator.
+
+    Examples
+    --------
+    >>> from proxtree import normalize_rows
+    >>> normalize_rows([[3.0, 4.0], [0.0, 0.0]]).toarray()
+    array([[0.6, 0.8],
+           [0. , 0. ]], dtype=float32)
+    """
+    X = check_X(X)
+    data = _core.normalize_rows(csr_arg(X))
+    return sparse.csr_matrix((data, X.indices, X.indptr), shape=X.shape)
 
 
 def _dense(X: Any, name: str) -> NDArray[Any]:
