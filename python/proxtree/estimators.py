@@ -22,7 +22,6 @@ from proxtree._parameters import (
     check_real,
     check_sample_weight,
 )
-from proxtree._persistence import PathArgument
 from proxtree._progress import reporting
 from proxtree._solvers import check_solver
 from proxtree._validation import check_X_Y, csr_arg, normalize_rows, pattern_arg

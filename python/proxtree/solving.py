@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from proxtree import _core
 from proxtree._certificates import STATUS
+from proxtree._compressed import real_numbers
 from proxtree._parameters import check_bool, check_int, check_real, check_sample_weight
 from proxtree._solvers import check_solver
-from proxtree._compressed import real_numbers
 from proxtree._validation import check_X, csr_arg
 from proxtree.exceptions import DataError
 
