@@ -15,4 +15,6 @@ mod train;
 mod _core {
     #[pymodule_export]
     use super::runtime::available_threads;
+    #[pymodule_export]
+    use super::train::{solve, train_one_vs_rest};
 }

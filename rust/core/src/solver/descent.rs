@@ -1,0 +1,115 @@
+//! One coordinate's step on its column.
+
+use super::state::{Row, Scaled, Workspace};
+
+/// Share of the predicted fall that a step must reach (LIBLINEAR's sigma).
+const SUFFICIENT: f64 = 0.01;
+
+/// Halvings of the step before the safe one is taken.
+const HALVINGS: usize = 2;
+
+impl Workspace {
+    /// Lower the objective over the weight of feature `j` alone: a Newton step
+    /// of the L1-penalised quadratic model, with a line search. Returns the
+    /// violation of optimality before the step. The rows of `j` must have been
+    /// [seen](Workspace::see).
+    ///
+    /// Cost: one pass over the column, two if the weight moves.
+    ///
+    /// Source: Yuan, Chang, Hsieh, Lin, JMLR 2010, section 4.1.1. Differs: the
+    /// change of the loss is measured while the margins are written, and the
+    /// last resort is the step of the quadratic that bounds the loss from above,
+    /// which always lowers it.
+    pub(super) fn descend(&mut self, problem: &Scaled<'_>, j: u32) -> f64 {
+        let j = j as usize;
+        let (ids, values) = problem.design.column(j);
+        let w = self.weights[j];
+        let (mut g, mut h) = slope(&self.rows, self.intercept, ids, values);
+        g += problem.ridge * w;
+        h += problem.ridge;
+        let alpha = problem.alpha;
+        let violation = if w > 0.0 {
+            (g + alpha).abs()
+        } else if w < 0.0 {
+            (g - alpha).abs()
+        } else {
+            (g.abs() - alpha).max(0.0)
+        };
+        if violation == 0.0 {
+            return 0.0;
+        }
+        let mut done = 0.0;
+        let newton = model_step(g, h, w, alpha);
+        // The column's square sum bounds the second derivative anywhere.
+        let bound = 2.0 * problem.positive_weight.max(1.0) * problem.design.column_square(j)
+            + problem.ridge;
+        let safe = model_step(g, bound, w, alpha);
+        let halved = (0..=HALVINGS).map(|k| newton * 0.5_f64.powi(k as i32));
+        let mut change = 0.0;
+        for d in halved.chain([safe]) {
+            // A step to zero must end on it exactly.
+            let moved = if d == -w { 0.0 } else { w + d };
+            change += shift(
+                &mut self.rows,
+                self.intercept,
+                ids,
+                values,
+                moved - w - done,
+            );
+            done = moved - w;
+            let penalty =
+                alpha * (moved.abs() - w.abs()) + 0.5 * problem.ridge * (moved - w) * (moved + w);
+            let model = g * done + alpha * (moved.abs() - w.abs());
+            let total = change + penalty;
+            if total <= SUFFICIENT * model && total < 0.0 {
+                self.weights[j] = moved;
+                return violation;
+            }
+        }
+        // Rounding is larger than any fall that is left.
+        shift(&mut self.rows, self.intercept, ids, values, -done);
+        violation
+    }
+}
+
+/// The minimiser of `g d + h d^2 / 2 + alpha |w + d|`.
+fn model_step(g: f64, h: f64, w: f64, alpha: f64) -> f64 {
+    let h = h.max(f64::MIN_POSITIVE);
+    if g + alpha < h * w {
+        -(g + alpha) / h
+    } else if g - alpha > h * w {
+        -(g - alpha) / h
+    } else {
+        -w
+    }
+}
+
+/// First and second derivative of the loss along a column.
+#[inline]
+fn slope(rows: &[Row], intercept: f64, ids: &[u32], values: &[f32]) -> (f64, f64) {
+    let (mut g, mut h) = (0.0, 0.0);
+    for (&i, &x) in ids.iter().zip(values) {
+        let row = &rows[i as usize];
+        let hinge = row.hinge(intercept);
+        let cx = f64::from(row.weight) * f64::from(x);
+        // Without a branch: which rows are active is not predictable.
+        let active = f64::from(u8::from(hinge > 0.0));
+        g -= f64::from(row.sign) * hinge.max(0.0) * cx;
+        h += active * cx * f64::from(x);
+    }
+    (2.0 * g, 2.0 * h)
+}
+
+/// Add `d` times the column to the margins; the change of the loss.
+#[inline]
+fn shift(rows: &mut [Row], intercept: f64, ids: &[u32], values: &[f32], d: f64) -> f64 {
+    let mut change = 0.0;
+    for (&i, &x) in ids.iter().zip(values) {
+        let row = &mut rows[i as usize];
+        let before = row.hinge(intercept).max(0.0);
+        row.margin += d * f64::from(x);
+        let after = row.hinge(intercept).max(0.0);
+        change += f64::from(row.weight) * (after - before) * (after + before);
+    }
+    change
+}
