@@ -1,5 +1,102 @@
 """Types of the native module; checked against it by stubtest."""
 
-__all__ = ["available_threads"]
+from os import PathLike
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Model", "available_threads", "normalize_rows"]
+
+_Index: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
+_Csr: TypeAlias = tuple[_Index, _Index, NDArray[np.float32], tuple[int, int]]
+_CsrOut: TypeAlias = tuple[_Index, _Index, NDArray[np.float32]]
+_Extra: TypeAlias = tuple[str, str, list[int], bytes]
+_Tree: TypeAlias = tuple[
+    NDArray[np.uint32], NDArray[np.uint32], list[tuple[_Csr, NDArray[np.float64]]]
+]
 
 def available_threads() -> int: ...
+def normalize_rows(x: _Csr, /) -> NDArray[np.float32]: ...
+
+@final
+class Model:
+    def __new__(cls, data: bytes, /) -> Model: ...
+    @staticmethod
+    def from_coef(
+        coef: _Csr,
+        intercept: NDArray[np.float64],
+        *,
+        untrained: NDArray[np.int32],
+        normalize: bool,
+    ) -> Model: ...
+    @staticmethod
+    def from_nodes(
+        n_labels: int,
+        n_features: int,
+        trees: list[_Tree],
+        *,
+        scoring: str,
+        untrained: NDArray[np.int32],
+        normalize: bool,
+    ) -> Model: ...
+    def predict_topk(
+        self,
+        x: _Csr,
+        k: int,
+        *,
+        allowed: NDArray[np.int32] | None,
+        beam_size: int,
+        n_threads: int,
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]: ...
+    def predict_threshold(
+        self, x: _Csr, threshold: float, *, beam_size: int, n_threads: int
+    ) -> tuple[_Index, _Index]: ...
+    def decision_function(self, x: _Csr, *, n_threads: int) -> NDArray[np.float32]: ...
+    def score_pairs(
+        self,
+        x: _Csr,
+        rows: NDArray[np.int32],
+        labels: NDArray[np.int32],
+        *,
+        n_threads: int,
+    ) -> NDArray[np.float32]: ...
+    def coef(self) -> tuple[_CsrOut, NDArray[np.float64]]: ...
+    def node(self, tree: int, node: int) -> tuple[_CsrOut, NDArray[np.float64]]: ...
+    def tree(self, tree: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_labels(self) -> int: ...
+    @property
+    def n_trees(self) -> int: ...
+    @property
+    def n_nodes(self) -> int: ...
+    @property
+    def n_nonzero(self) -> int: ...
+    @property
+    def scoring(self) -> str: ...
+    @property
+    def default_threshold(self) -> float: ...
+    @property
+    def normalize(self) -> bool: ...
+    @property
+    def untrained(self) -> NDArray[np.int32]: ...
+    @property
+    def size_bytes(self) -> int: ...
+    def to_bytes(
+        self, *, class_name: str = "", settings: str = "", extra: list[_Extra] = ...
+    ) -> bytes: ...
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        class_name: str,
+        settings: str,
+        extra: list[_Extra],
+    ) -> None: ...
+    @staticmethod
+    def from_bytes(data: bytes) -> tuple[Model, str, str, list[_Extra]]: ...
+    @staticmethod
+    def load(path: str | PathLike[str]) -> tuple[Model, str, str, list[_Extra]]: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...

@@ -14,6 +14,8 @@ mod train;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
+    use super::model::{Model, normalize_rows};
+    #[pymodule_export]
     use super::runtime::available_threads;
     #[pymodule_export]
     use super::train::{solve, train_one_vs_rest};

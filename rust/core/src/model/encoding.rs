@@ -1,0 +1,271 @@
+//! Trees and classifiers as byte streams: the one place that knows the layout.
+//!
+//! Ids are ascending nearly everywhere, so they are kept as differences in
+//! LEB128 (seven bits a byte, least first): mostly one byte each. A weight takes
+//! four bytes, its child one or two, a feature of a node two with its run's
+//! length. Decoding trusts nothing: every count is bounded by the bytes that
+//! follow it.
+
+use super::{Entry, NodeClassifiers, TrainedTree};
+use crate::tree::{Child, LabelTree};
+use crate::{Error, Result};
+
+/// The streams of one tree.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Streams {
+    /// Per node: number of children, then per child 0 for the next internal node
+    /// or 1 + the zigzag difference to the label before it in the node.
+    pub(super) tree: Vec<u8>,
+    /// Per node: number of features, then per feature the difference to the one
+    /// before (less 1, except the first) and the length of its run less 1.
+    pub(super) features: Vec<u8>,
+    /// Per run: the children, coded like features.
+    pub(super) children: Vec<u8>,
+    /// Per run: the weights.
+    pub(super) weights: Vec<f32>,
+    /// A bit per problem, least first: whether its intercept is not zero. Empty
+    /// when all are zero.
+    pub(super) intercept_mask: Vec<u8>,
+    /// The intercepts that are not zero.
+    pub(super) intercepts: Vec<f64>,
+}
+
+/// Append `value` in LEB128.
+pub(super) fn put(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Append sorted unique ids as differences less 1, the first as it is.
+pub(super) fn put_sorted(out: &mut Vec<u8>, ids: impl IntoIterator<Item = u32>) {
+    let mut next = 0;
+    for id in ids {
+        put(out, u64::from(id) - next);
+        next = u64::from(id) + 1;
+    }
+}
+
+/// A stream being read.
+pub(super) struct Reader<'a> {
+    name: &'a str,
+    bytes: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(name: &'a str, bytes: &'a [u8]) -> Self {
+        Self { name, bytes }
+    }
+
+    pub(super) fn error(&self, what: &str) -> Error {
+        Error::format(format!("section {}: {what}", self.name))
+    }
+
+    /// The next number.
+    pub(super) fn take(&mut self) -> Result<u64> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let Some((&byte, rest)) = self.bytes.split_first() else {
+                return Err(self.error("ends within a number"));
+            };
+            self.bytes = rest;
+            if shift == 63 && byte > 1 {
+                break;
+            }
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(self.error("holds a number above 2^64"))
+    }
+
+    /// A count of things that take at least a byte each in what follows.
+    fn take_count(&mut self) -> Result<usize> {
+        let count = self.take()?;
+        if count > self.bytes.len() as u64 {
+            return Err(self.error("ends before all it announces"));
+        }
+        Ok(count as usize)
+    }
+
+    /// The next of sorted ids; `next` is 1 + the last one.
+    pub(super) fn take_sorted(&mut self, next: &mut u64) -> Result<u32> {
+        let id = self
+            .take()?
+            .checked_add(*next)
+            .and_then(|id| u32::try_from(id).ok())
+            .ok_or_else(|| self.error("holds an id of 2^32 or more"))?;
+        *next = u64::from(id) + 1;
+        Ok(id)
+    }
+
+    /// Whether all has been read.
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    pub(super) fn finish(&self) -> Result<()> {
+        if self.is_empty() {
+            Ok(())
+        } else {
+            Err(self.error("goes on after its end"))
+        }
+    }
+}
+
+/// Write a tree into streams. Cost: one pass.
+pub(super) fn encode(trained: &TrainedTree) -> Streams {
+    let mut out = Streams::default();
+    let tree = trained.tree();
+    for node in 0..tree.n_nodes() {
+        put(&mut out.tree, tree.children(node).len() as u64);
+        let mut last = 0i64;
+        for child in tree.children(node) {
+            match child {
+                Child::Node(_) => put(&mut out.tree, 0),
+                Child::Label(id) => {
+                    let step = i64::from(id) - last;
+                    put(&mut out.tree, 1 + (step << 1 ^ step >> 63) as u64);
+                    last = i64::from(id);
+                }
+            }
+        }
+    }
+    for node in trained.nodes() {
+        put(&mut out.features, node.features().len() as u64);
+        let mut next = 0;
+        for (&feature, w) in node.features().iter().zip(node.offsets().windows(2)) {
+            let run = &node.entries()[w[0] as usize..w[1] as usize];
+            put(&mut out.features, u64::from(feature) - next);
+            put(&mut out.features, run.len() as u64 - 1);
+            next = u64::from(feature) + 1;
+            put_sorted(&mut out.children, run.iter().map(|e| e.child));
+            out.weights.extend(run.iter().map(|e| e.weight));
+        }
+    }
+    let intercepts = trained.nodes().iter().flat_map(NodeClassifiers::intercepts);
+    for (problem, &b) in intercepts.enumerate() {
+        if problem % 8 == 0 {
+            out.intercept_mask.push(0);
+        }
+        if b != 0.0 {
+            out.intercept_mask[problem / 8] |= 1 << (problem % 8);
+            out.intercepts.push(b);
+        }
+    }
+    if out.intercepts.is_empty() {
+        out.intercept_mask.clear();
+    }
+    out
+}
+
+/// Read what [`encode`] wrote.
+///
+/// # Errors
+/// [`Error::Format`] naming the section that is broken, [`Error::Data`] where
+/// the parts make no tree or no classifiers.
+pub(super) fn decode(streams: &Streams, n_labels: usize, prefix: &str) -> Result<TrainedTree> {
+    let name = |part: &str| format!("{prefix}.{part}");
+    let tree = decode_tree(Reader::new(&name("tree"), &streams.tree), n_labels)?;
+    let (features_name, children_name) = (name("features"), name("children"));
+    let mut features = Reader::new(&features_name, &streams.features);
+    let mut children = Reader::new(&children_name, &streams.children);
+    let mut weights = streams.weights.iter();
+    let intercepts = decode_intercepts(streams, tree.n_problems(), &name("intercept_mask"))?;
+    let mut intercepts = intercepts.into_iter();
+    let mut nodes = Vec::with_capacity(tree.n_nodes());
+    for node in 0..tree.n_nodes() {
+        let n_features = features.take_count()?;
+        let mut ids = Vec::with_capacity(n_features);
+        let mut offsets = Vec::with_capacity(n_features + 1);
+        let mut entries = Vec::new();
+        offsets.push(0);
+        let mut next = 0;
+        for _ in 0..n_features {
+            ids.push(features.take_sorted(&mut next)?);
+            let length = features.take()?;
+            if length >= weights.len() as u64 {
+                return Err(features.error("announces more weights than there are"));
+            }
+            let mut next_child = 0;
+            for &weight in weights.by_ref().take(length as usize + 1) {
+                let child = children.take_sorted(&mut next_child)?;
+                entries.push(Entry { child, weight });
+            }
+            offsets.push(entries.len() as u32);
+        }
+        let own = intercepts.by_ref().take(tree.children(node).len());
+        nodes.push(NodeClassifiers::from_parts(
+            ids,
+            offsets,
+            entries,
+            own.collect(),
+        )?);
+    }
+    features.finish()?;
+    children.finish()?;
+    if weights.len() > 0 {
+        return Err(features.error("leaves weights over"));
+    }
+    TrainedTree::new(tree, nodes)
+}
+
+fn decode_tree(mut stream: Reader<'_>, n_labels: usize) -> Result<LabelTree> {
+    const LABEL_BIT: u32 = 1 << 31;
+    let mut child_ptr = vec![0];
+    let mut children = Vec::new();
+    let (mut n_nodes, mut n_seen) = (1u32, 0);
+    while !stream.is_empty() {
+        let mut last = 0i64;
+        for _ in 0..stream.take_count()? {
+            let code = stream.take()?;
+            if let Some(zigzag) = code.checked_sub(1) {
+                let step = (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
+                last = last
+                    .checked_add(step)
+                    .filter(|id| (0..i64::from(LABEL_BIT)).contains(id))
+                    .ok_or_else(|| stream.error("holds a label outside [0, 2^31)"))?;
+                children.push(last as u32 | LABEL_BIT);
+                n_seen += 1;
+            } else {
+                children.push(n_nodes);
+                n_nodes += 1;
+            }
+        }
+        child_ptr.push(children.len() as u32);
+    }
+    // Before anything of that size is allocated.
+    if n_seen != n_labels {
+        return Err(stream.error(&format!(
+            "holds {n_seen} labels, the header says {n_labels}"
+        )));
+    }
+    LabelTree::from_parts(n_labels, child_ptr, children)
+}
+
+fn decode_intercepts(streams: &Streams, n_problems: usize, name: &str) -> Result<Vec<f64>> {
+    let mask = &streams.intercept_mask;
+    let mut out = vec![0.0; n_problems];
+    if mask.is_empty() && streams.intercepts.is_empty() {
+        return Ok(out);
+    }
+    let n_set: usize = mask.iter().map(|b| b.count_ones() as usize).sum();
+    let set = |problem: usize| mask[problem / 8] >> (problem % 8) & 1 == 1;
+    if mask.len() != n_problems.div_ceil(8)
+        || n_set != streams.intercepts.len()
+        || (n_problems..8 * mask.len()).any(set)
+    {
+        return Err(Error::format(format!(
+            "section {name}: {n_set} bits for {n_problems} problems and {} intercepts",
+            streams.intercepts.len()
+        )));
+    }
+    let targets = out.iter_mut().enumerate().filter(|&(p, _)| set(p));
+    for ((_, to), &b) in targets.zip(&streams.intercepts) {
+        *to = b;
+    }
+    Ok(out)
+}
