@@ -14,5 +14,7 @@ mod train;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
+    use super::io::{TextReader, format_rows};
+    #[pymodule_export]
     use super::runtime::available_threads;
 }
