@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from importlib import import_module
 from typing import Any, Self
 
 
@@ -61,13 +62,13 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
-
-        return Tags(
+        # scikit-learn asks for this, so it is there.
+        sk = import_module("sklearn.utils")
+        return sk.Tags(
             estimator_type="classifier",
-            target_tags=TargetTags(
+            target_tags=sk.TargetTags(
                 required=True, multi_output=True, single_output=False
             ),
-            classifier_tags=ClassifierTags(multi_class=False, multi_label=True),
-            input_tags=InputTags(sparse=True),
+            classifier_tags=sk.ClassifierTags(multi_class=False, multi_label=True),
+            input_tags=sk.InputTags(sparse=True),
         )

@@ -46,7 +46,7 @@ class LinearModel(Estimator):
     _fitted: Fitted
 
     def _fitted_or_raise(self) -> Fitted:
-        fitted = vars(self).get("_fitted")
+        fitted: Fitted | None = vars(self).get("_fitted")
         if fitted is None:
             raise NotFittedError(
                 f"this {type(self).__name__} is not fitted yet; call fit first"

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 PathArgument = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
-_TYPES = {"F64": np.dtype("<f8"), "I64": np.dtype("<i8"), "U8": np.dtype("u1")}
+_TYPES: dict[str, np.dtype[Any]] = {
+    "F64": np.dtype("<f8"),
+    "I64": np.dtype("<i8"),
+    "U8": np.dtype("u1"),
+}
 _NAMES = {dtype: name for name, dtype in _TYPES.items()}
 _PREFIX = "certificate."
 
