@@ -95,6 +95,18 @@ class LinearModel(Estimator):
             )
         return certificate
 
+    def certificate_summary(self) -> dict[str, Any]:
+        """Count the certificates; known for loaded models too.
+
+        Returns
+        -------
+        dict
+            "n_trained" labels (with positives), of these "n_converged",
+            "n_max_iter", "n_stalled" and "n_cancelled"; "worst_relative_gap" among
+            them; "cpu_s", the CPU seconds of all labels.
+        """
+        return dict(self._fitted_or_raise().summary)
+
     def predict_topk(
         self,
         X: Any,
