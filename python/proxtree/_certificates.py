@@ -44,7 +44,7 @@ def to_fields(certificate: NDArray[np.void]) -> dict[str, NDArray[Any]]:
 def summary(
     certificate: NDArray[np.void], trained: NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """Return counts by status, the worst relative gap and the CPU seconds.
+    """Return counts by status and the worst relative gap.
 
     Of the `trained` labels only: one without positives is not solved.
     """
@@ -53,7 +53,6 @@ def summary(
         "n_trained": len(rows),
         **{f"n_{status}": int((rows["status"] == status).sum()) for status in STATUS},
         "worst_relative_gap": float(relative_gap(rows).max(initial=0.0)),
-        "cpu_s": float(certificate["seconds"].sum()),
     }
 
 
@@ -77,7 +76,8 @@ def warn_unless_converged(
         warnings.warn(
             f"{sum(others.values())} of {facts['n_trained']} trained labels did not "
             f"reach the relative gap tol={tol:g} ({listed}; worst gap "
-            f"{facts['worst_relative_gap']:.2g}); see certificate_, or raise max_iter",
+            f"{facts['worst_relative_gap']:.2g}); see certificate_, and raise "
+            "max_iter or tol",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -103,7 +103,7 @@ class LinearModel(Estimator):
         dict
             "n_trained" labels (with positives), of these "n_converged",
             "n_max_iter", "n_stalled" and "n_cancelled"; "worst_relative_gap" among
-            them; "cpu_s", the CPU seconds of all labels.
+            them.
         """
         return dict(self._fitted_or_raise().summary)
 

@@ -15,6 +15,7 @@ from proxtree.exceptions import FormatError
 
 if TYPE_CHECKING:
     from proxtree._linear_model import LinearModel
+    from proxtree.estimators import LinearOneVsRest
 
 PathArgument = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
@@ -50,7 +51,7 @@ def save(estimator: LinearModel, path: PathArgument, certificates: bool) -> None
     )
 
 
-def load(path: PathArgument) -> LinearModel:
+def load(path: PathArgument) -> LinearOneVsRest:
     """Load a model file as the estimator that was saved.
 
     Parameters

@@ -11,7 +11,7 @@ from typing import NoReturn, TextIO
 
 from proxtree import __version__
 from proxtree.cli import _demo, _evaluate, _inspect, _predict, _train
-from proxtree.exceptions import ProxtreeError
+from proxtree.exceptions import ConvergenceWarning, DataWarning, ProxtreeError
 
 __all__ = ["main"]
 
@@ -59,6 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
+        for category in (ConvergenceWarning, DataWarning):
+            warnings.simplefilter("always", category)
         try:
             args.run(args)
             sys.stdout.flush()

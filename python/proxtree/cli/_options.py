@@ -105,7 +105,7 @@ def _class_weight(text: str) -> Any:
 
 
 def _solver_options(text: str) -> dict[str, str]:
-    return dict(pair.split("=", 1) for pair in text.split(","))  # type: ignore[misc]
+    return dict(pair.split("=", 1) for pair in text.split(","))
 
 
 # Without type: a switch. Defaults come from the estimator's own signature.
