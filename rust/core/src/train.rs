@@ -2,9 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::model::{ChildWeights, LinearTreeModel, NodeClassifiers, Scoring, TrainedTree};
 use crate::parallel::{Control, thread_cpu_seconds};
 use crate::solver::{Certificate, Design, Intercept, Problem, Settings, Workspace, solve};
-use crate::sparse::{CsrMatrix, Pattern, PatternView};
+use crate::sparse::{CsrMatrix, CsrView, Pattern, PatternView, normalize_rows, transpose_pattern};
+use crate::tree::LabelTree;
 use crate::{Error, Result};
 
 /// How classes are weighed.
@@ -220,11 +222,53 @@ fn assemble(n_problems: usize, n_features: usize, parts: &[Part]) -> Classifiers
     }
 }
 
-/// Check that `y` fits `x` and has a label at all.
+/// Train one-vs-rest, the tree of depth one: a classifier for each column of `y`.
+///
+/// `x` has shape (n_samples, n_features), `y` (n_samples, n_labels). With
+/// `normalize` rows are scaled to unit length first, here and in prediction.
 ///
 /// # Errors
-/// [`Error::Data`] naming both shapes.
-pub fn check_labels(n_samples: usize, y: PatternView<'_>) -> Result<()> {
+/// [`Error::Data`] where shapes disagree, no label occurs, or a number is outside
+/// its range; [`Error::Cancelled`].
+pub fn one_vs_rest(
+    x: CsrView<'_>,
+    y: PatternView<'_>,
+    sample_weight: Option<&[f64]>,
+    normalize: bool,
+    recipe: &Recipe,
+    settings: &Settings,
+    control: &Control,
+) -> Result<(LinearTreeModel, Vec<Record>)> {
+    check_labels(x.n_rows(), y)?;
+    let normalized = normalize.then(|| normalize_rows(x));
+    let x = normalized.as_ref().map_or(x, CsrMatrix::view);
+    let design = Design::new(x, sample_weight)?;
+    let positives = transpose_pattern(y);
+    let solved = train(&design, positives.view(), recipe, settings, control)?;
+    let weights = solved.weights.view();
+    let node = NodeClassifiers::from_problems((0..y.n_cols()).map(|label| {
+        let (indices, values) = weights.row(label);
+        ChildWeights {
+            indices,
+            values,
+            intercept: solved.intercepts[label],
+        }
+    }))?;
+    let untrained = (0..y.n_cols() as u32)
+        .filter(|&label| positives.view().row(label as usize).is_empty())
+        .collect();
+    let tree = TrainedTree::new(LabelTree::flat(y.n_cols())?, vec![node])?;
+    let model = LinearTreeModel::new(
+        x.n_cols(),
+        vec![tree],
+        Scoring::Margin,
+        normalize,
+        untrained,
+    )?;
+    Ok((model, solved.records))
+}
+
+fn check_labels(n_samples: usize, y: PatternView<'_>) -> Result<()> {
     if y.n_rows() != n_samples {
         return Err(Error::data(format!(
             "X has {n_samples} rows, Y has {}",

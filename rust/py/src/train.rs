@@ -5,13 +5,13 @@ use proxtree_core::solver::{
     Certificate, DEFAULT_MAX_ITER, Design, Intercept, Method, Problem, Settings, Workspace,
     solve as solve_core,
 };
-use proxtree_core::sparse::transpose_pattern;
-use proxtree_core::train::{ClassWeight, Classifiers, Recipe, check_labels, train};
+use proxtree_core::train::{ClassWeight, Recipe, Record, one_vs_rest};
 use proxtree_core::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{CsrArg, PatternArg, pattern_to_py};
+use crate::convert::{CsrArg, PatternArg};
+use crate::model::Model;
 use crate::runtime;
 
 fn method(name: &str) -> Result<Method> {
@@ -116,7 +116,7 @@ pub(crate) fn solve<'py>(
 
 /// Train one classifier a label; see `proxtree.LinearOneVsRest`.
 #[pyfunction]
-#[pyo3(signature = (x, y, *, solver, alpha, alpha_exponent, propensity_weight, ridge, class_weight, balanced, sample_weight, tol, max_iter, intercept_scaling, penalize_intercept, n_threads, progress))]
+#[pyo3(signature = (x, y, *, solver, alpha, alpha_exponent, propensity_weight, ridge, class_weight, balanced, sample_weight, tol, max_iter, intercept_scaling, penalize_intercept, normalize, n_threads, progress))]
 pub(crate) fn train_one_vs_rest<'py>(
     py: Python<'py>,
     x: CsrArg<'py>,
@@ -133,14 +133,14 @@ pub(crate) fn train_one_vs_rest<'py>(
     max_iter: Option<u64>,
     intercept_scaling: f64,
     penalize_intercept: bool,
+    normalize: bool,
     n_threads: usize,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+) -> PyResult<(Model, Bound<'py, PyDict>)> {
     let (x, y) = (x.parts()?, y.parts()?);
     let sample_weight = sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
-    let classifiers = runtime::run(py, n_threads, progress.as_ref(), |control| {
+    let (model, records) = runtime::run(py, n_threads, progress.as_ref(), |control| {
         let (x, y) = (x.matrix()?, y.pattern()?);
-        check_labels(x.n_rows(), y)?;
         let recipe = Recipe {
             alpha,
             alpha_exponent,
@@ -161,23 +161,13 @@ pub(crate) fn train_one_vs_rest<'py>(
             round_weights: true,
             history: false,
         };
-        let design = Design::new(x, sample_weight)?;
-        let positives = transpose_pattern(y);
-        train(&design, positives.view(), &recipe, &settings, control)
+        one_vs_rest(x, y, sample_weight, normalize, &recipe, &settings, control)
     })?;
-    let c = certificates(py, &classifiers)?;
-    let out = PyDict::new(py);
-    let (indptr, indices) = pattern_to_py(py, classifiers.weights.pattern);
-    out.set_item("indptr", indptr)?;
-    out.set_item("indices", indices)?;
-    out.set_item("data", PyArray1::from_vec(py, classifiers.weights.data))?;
-    out.set_item("intercept", PyArray1::from_vec(py, classifiers.intercepts))?;
-    Ok((out, c))
+    Ok((model.into(), certificates(py, &records)?))
 }
 
 /// The records as one array a field.
-fn certificates<'py>(py: Python<'py>, classifiers: &Classifiers) -> PyResult<Bound<'py, PyDict>> {
-    let records = &classifiers.records;
+fn certificates<'py>(py: Python<'py>, records: &[Record]) -> PyResult<Bound<'py, PyDict>> {
     let of = |f: fn(&Certificate) -> f64| {
         PyArray1::from_iter(py, records.iter().map(|r| f(&r.certificate)))
     };

@@ -1,6 +1,6 @@
 //! The default method: working sets, column sweeps, Newton on the support.
 
-use super::certificate::prove;
+use super::certificate::{Progress, prove};
 use super::intercept::solve_intercept;
 use super::newton::newton;
 use super::state::{Scaled, Workspace};
@@ -20,7 +20,7 @@ const SWEEPS_PER_NEWTON: u64 = 4;
 const NEWTON_STEPS: u64 = 5;
 
 /// Inner work stops at this share of the worst violation outside the set.
-const INNER_SHARE: f64 = 0.2;
+const INNER_SHARE: f64 = 0.5;
 
 /// Looks at the gap without progress after which the solve has stalled.
 const PATIENCE: u32 = 4;
@@ -43,8 +43,7 @@ pub(super) fn run(
 ) -> Certificate {
     let problem = Scaled::new(problem);
     let mut n_iter = 0;
-    let mut best = f64::INFINITY;
-    let mut waited = 0;
+    let mut progress = Progress::new();
     state.begin_working_set();
     let (proof, status) = loop {
         let proof = prove(&problem, settings, state);
@@ -57,20 +56,14 @@ pub(super) fn run(
         if n_iter >= settings.max_iter {
             break (proof, Status::MaxIter);
         }
-        let progress = best - proof.objective > 1e-12 * proof.objective;
-        best = best.min(proof.objective);
         let outside = grow(&problem, state);
-        waited = if progress || outside.added {
-            0
-        } else {
-            waited + 1
-        };
-        if waited >= PATIENCE {
+        progress.note(&proof, outside.added);
+        if progress.waited >= PATIENCE {
             break (proof, Status::Stalled);
         }
-        // Patience also tightens the inner work.
-        let floor = 0.5 * settings.tol.min(0.1) * problem.alpha * 0.1_f64.powi(waited as i32);
-        let target = (INNER_SHARE * outside.violation).max(floor);
+        // Without progress the inner work must become more exact.
+        let floor = 0.5 * settings.tol.min(0.1) * 0.1_f64.powi(progress.waited as i32);
+        let target = (INNER_SHARE * outside.violation).max(floor * problem.alpha);
         n_iter += inner(&problem, state, target, settings.max_iter - n_iter, control);
     };
     state.finish();

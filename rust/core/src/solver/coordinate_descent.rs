@@ -1,7 +1,7 @@
 //! Plain coordinate descent over all features: slow, obvious, the one to check against.
 
-use super::certificate::prove;
-use super::state::{Scaled, Workspace};
+use super::certificate::{Progress, prove};
+use super::state::{Row, Scaled, Workspace};
 use super::{Certificate, Problem, Settings, Status};
 use crate::parallel::Control;
 
@@ -14,7 +14,7 @@ const TRIALS: usize = 20;
 const SWEEPS_PER_PROOF: u64 = 100;
 
 /// Looks at the gap without progress after which the solve has stalled.
-const PATIENCE: u32 = 5;
+const PATIENCE: u32 = 50;
 
 /// Coordinate descent with shrinking, dense margins and a cyclic order.
 ///
@@ -34,8 +34,7 @@ pub(super) fn run(
     let problem = Scaled::new(problem);
     let n_features = problem.design.n_features();
     let mut n_iter = 0;
-    let mut best = f64::INFINITY;
-    let mut waited = 0;
+    let mut progress = Progress::new();
     let mut inner_tol = 0.1;
     let (proof, status) = loop {
         let proof = prove(&problem, settings, state);
@@ -48,13 +47,8 @@ pub(super) fn run(
         if n_iter >= settings.max_iter {
             break (proof, Status::MaxIter);
         }
-        waited = if best - proof.objective > 1e-12 * proof.objective {
-            0
-        } else {
-            waited + 1
-        };
-        best = best.min(proof.objective);
-        if waited >= PATIENCE {
+        progress.note(&proof, false);
+        if progress.waited >= PATIENCE {
             break (proof, Status::Stalled);
         }
         let mut margins = Margins::new(&problem, state);
@@ -102,8 +96,8 @@ impl Margins {
             .collect();
         Self {
             z,
-            sign: state.rows.iter().map(|r| f64::from(r.sign)).collect(),
-            weight: state.rows.iter().map(|r| f64::from(r.weight)).collect(),
+            sign: state.rows.iter().map(Row::sign).collect(),
+            weight: state.rows.iter().map(Row::weight).collect(),
         }
     }
 

@@ -91,11 +91,11 @@ fn slope(rows: &[Row], intercept: f64, ids: &[u32], values: &[f32]) -> (f64, f64
     for (&i, &x) in ids.iter().zip(values) {
         let row = &rows[i as usize];
         let hinge = row.hinge(intercept);
-        let cx = f64::from(row.weight) * f64::from(x);
+        let cx = row.signed_weight * f64::from(x);
         // Without a branch: which rows are active is not predictable.
         let active = f64::from(u8::from(hinge > 0.0));
-        g -= f64::from(row.sign) * hinge.max(0.0) * cx;
-        h += active * cx * f64::from(x);
+        g -= hinge.max(0.0) * cx;
+        h += active * cx.abs() * f64::from(x).abs();
     }
     (2.0 * g, 2.0 * h)
 }
@@ -109,7 +109,7 @@ fn shift(rows: &mut [Row], intercept: f64, ids: &[u32], values: &[f32], d: f64) 
         let before = row.hinge(intercept).max(0.0);
         row.margin += d * f64::from(x);
         let after = row.hinge(intercept).max(0.0);
-        change += f64::from(row.weight) * (after - before) * (after + before);
+        change += row.weight() * (after - before) * (after + before);
     }
     change
 }

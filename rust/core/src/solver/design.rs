@@ -11,7 +11,7 @@ use crate::{Error, Result};
 pub struct Design<'a> {
     rows: CsrView<'a>,
     columns: CsrMatrix,
-    sample_weight: Option<Vec<f32>>,
+    sample_weight: Option<Vec<f64>>,
     total_weight: f64,
     column_sum: Vec<f64>,
     column_square: Vec<f64>,
@@ -29,11 +29,7 @@ impl<'a> Design<'a> {
             .map(|weights| checked_weights(weights, rows.n_rows()))
             .transpose()?;
         let columns = transpose(rows);
-        let weight = |i: u32| {
-            sample_weight
-                .as_ref()
-                .map_or(1.0, |w| f64::from(w[i as usize]))
-        };
+        let weight = |i: u32| sample_weight.as_ref().map_or(1.0, |w| w[i as usize]);
         let (mut column_sum, mut column_square) = (Vec::new(), Vec::new());
         for j in 0..rows.n_cols() {
             let (ids, values) = columns.view().row(j);
@@ -48,7 +44,7 @@ impl<'a> Design<'a> {
         }
         let total_weight = match &sample_weight {
             None => rows.n_rows() as f64,
-            Some(w) => w.iter().map(|&c| f64::from(c)).fold(0.0, |a, b| a + b),
+            Some(w) => w.iter().fold(0.0, |a, b| a + b),
         };
         let largest_value = rows
             .data()
@@ -88,7 +84,7 @@ impl<'a> Design<'a> {
 
     /// Weight of sample `i`.
     #[inline]
-    pub fn weight(&self, i: usize) -> f32 {
+    pub fn weight(&self, i: usize) -> f64 {
         self.sample_weight.as_ref().map_or(1.0, |w| w[i])
     }
 
@@ -113,25 +109,20 @@ impl<'a> Design<'a> {
     }
 }
 
-fn checked_weights(weights: &[f64], n_samples: usize) -> Result<Vec<f32>> {
+fn checked_weights(weights: &[f64], n_samples: usize) -> Result<Vec<f64>> {
     if weights.len() != n_samples {
         return Err(Error::data(format!(
             "sample_weight has {} entries for {n_samples} samples",
             weights.len()
         )));
     }
-    weights
-        .iter()
-        .enumerate()
-        .map(|(i, &w)| {
-            let rounded = w as f32;
-            if w >= 0.0 && rounded.is_finite() {
-                Ok(rounded)
-            } else {
-                Err(Error::data(format!(
-                    "sample_weight[{i}] is {w}, expected a finite value >= 0"
-                )))
-            }
-        })
-        .collect()
+    if let Some((i, w)) = (0..)
+        .zip(weights)
+        .find(|(_, w)| !(**w >= 0.0 && w.is_finite()))
+    {
+        return Err(Error::data(format!(
+            "sample_weight[{i}] is {w}, expected a finite value >= 0"
+        )));
+    }
+    Ok(weights.to_vec())
 }

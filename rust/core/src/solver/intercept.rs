@@ -65,9 +65,8 @@ fn derivatives(state: &Workspace, b: f64) -> (f64, f64) {
         let row = &state.rows[i as usize];
         let hinge = row.hinge(b);
         if hinge > 0.0 {
-            let c = f64::from(row.weight);
-            g -= c * f64::from(row.sign) * hinge;
-            h += c;
+            g -= row.signed_weight * hinge;
+            h += row.weight();
         }
     }
     if 1.0 + b > 0.0 {

@@ -12,6 +12,9 @@ const DENSE: usize = 96;
 const CG_ITERATIONS: usize = 60;
 const CG_RESIDUAL: f64 = 0.05;
 
+/// No need to solve more exactly than this share of the violation aimed at.
+const CG_SHARE: f64 = 0.5;
+
 /// Added to the Hessian's diagonal, relative to its mean: a feature that is
 /// constant or absent on the active rows would leave it singular.
 const DAMPING: f64 = 1e-10;
@@ -65,7 +68,7 @@ pub(super) fn newton(
         if buffers.w.len() <= DENSE {
             buffers.solve_dense(&support);
         } else {
-            buffers.solve_conjugate(&support);
+            buffers.solve_conjugate(&support, target);
         }
         if !buffers.step(&support) {
             break;
@@ -184,7 +187,7 @@ impl NewtonBuffers {
 
     /// The same by conjugate gradients, preconditioned with the diagonal,
     /// without forming H: one pass over the active rows an iteration.
-    fn solve_conjugate(&mut self, support: &Support) {
+    fn solve_conjugate(&mut self, support: &Support, target: f64) {
         let n = self.w.len();
         refill(&mut self.diagonal, n, 0.0);
         for &r in &self.active {
@@ -225,7 +228,8 @@ impl NewtonBuffers {
             let next = (0..n).fold(0.0, |s, k| {
                 s + self.residual[k] * self.residual[k] / self.diagonal[k]
             });
-            if next <= enough {
+            let largest = self.residual.iter().fold(0.0, |a: f64, r| a.max(r.abs()));
+            if next <= enough || largest <= CG_SHARE * target {
                 break;
             }
             let keep = next / energy;

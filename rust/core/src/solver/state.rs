@@ -12,17 +12,28 @@ pub(super) struct Row {
     /// `x_i . w`, without the intercept: a step of the intercept then costs
     /// nothing per row.
     pub(super) margin: f64,
-    /// +1 or -1.
-    pub(super) sign: f32,
-    /// `c_i` where negatives weigh their sample weight.
-    pub(super) weight: f32,
+    /// `s_i c_i`, where negatives weigh their sample weight: the sign bit is the
+    /// class, also of a row that weighs nothing.
+    pub(super) signed_weight: f64,
 }
 
 impl Row {
+    /// `s_i`: +1 or -1.
+    #[inline]
+    pub(super) fn sign(&self) -> f64 {
+        1.0_f64.copysign(self.signed_weight)
+    }
+
+    /// `c_i`.
+    #[inline]
+    pub(super) fn weight(&self) -> f64 {
+        self.signed_weight.abs()
+    }
+
     /// `1 - s (margin + intercept)`: the loss is the square of its positive part.
     #[inline]
     pub(super) fn hinge(&self, intercept: f64) -> f64 {
-        1.0 - f64::from(self.sign) * (self.margin + intercept)
+        1.0 - self.sign() * (self.margin + intercept)
     }
 }
 
@@ -163,14 +174,13 @@ impl Workspace {
         self.clock = clock;
         self.intercept = 0.0;
         self.untouched_weight = design.total_weight();
-        let factor = (problem.class_weight.0 / problem.class_weight.1) as f32;
+        let factor = problem.class_weight.0 / problem.class_weight.1;
         let mut positive = 0.0;
         for &i in problem.positives {
             self.touch(i);
             let row = &mut self.rows[i as usize];
-            row.sign = 1.0;
-            row.weight *= factor;
-            positive += f64::from(row.weight);
+            row.signed_weight *= -factor;
+            positive += row.weight();
         }
         self.n_positives = self.touched.len();
         self.class_totals = (positive, self.untouched_weight());
@@ -179,11 +189,6 @@ impl Workspace {
     /// Weights of all positives and of all negatives.
     pub(super) fn class_totals(&self) -> (f64, f64) {
         self.class_totals
-    }
-
-    /// The positive rows, in order.
-    pub(super) fn positives(&self) -> &[u32] {
-        &self.touched[..self.n_positives]
     }
 
     /// Sum of the weights of the rows that are all alike.
@@ -196,7 +201,7 @@ impl Workspace {
         if !self.is_touched[i_] {
             self.is_touched[i_] = true;
             self.touched.push(i);
-            self.untouched_weight -= f64::from(self.rows[i_].weight);
+            self.untouched_weight -= self.rows[i_].weight();
         }
     }
 
@@ -226,7 +231,7 @@ impl Workspace {
             let i = i as usize;
             self.is_touched[i] = false;
             self.rows[i].margin = 0.0;
-            self.untouched_weight += f64::from(self.rows[i].weight);
+            self.untouched_weight += self.rows[i].weight();
         }
         self.touched.truncate(self.n_positives);
         for k in 0..self.n_positives {
@@ -286,7 +291,6 @@ impl Workspace {
 fn untouched_row(design: &Design<'_>, i: usize) -> Row {
     Row {
         margin: 0.0,
-        sign: -1.0,
-        weight: design.weight(i),
+        signed_weight: -design.weight(i),
     }
 }

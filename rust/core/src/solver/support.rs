@@ -104,11 +104,11 @@ pub(super) fn gather(problem: &Scaled<'_>, state: &mut Workspace) {
     for &i in &s.row_ids {
         s.compact_of[i as usize] = NONE;
         let row = &state.rows[i as usize];
-        let weight = f64::from(row.weight);
+        let (sign, weight) = (row.sign(), row.weight());
         s.margin.push(row.margin);
-        s.sign.push(f64::from(row.sign));
+        s.sign.push(sign);
         s.weight.push(weight);
-        if row.sign > 0.0 {
+        if sign > 0.0 {
             inside_positive += weight;
         } else {
             inside_negative += weight;
