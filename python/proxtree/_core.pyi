@@ -60,9 +60,10 @@ def train_one_vs_rest(
     max_iter: int | None,
     intercept_scaling: float,
     penalize_intercept: bool,
+    normalize: bool,
     n_threads: int,
     progress: Callable[[int, int, int], object] | None,
-) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]: ...
+) -> tuple[Model, dict[str, NDArray[Any]]]: ...
 
 @final
 class TextReader:

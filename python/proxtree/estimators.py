@@ -24,7 +24,7 @@ from proxtree._parameters import (
 )
 from proxtree._progress import reporting
 from proxtree._solvers import check_solver
-from proxtree._validation import check_X_Y, csr_arg, normalize_rows, pattern_arg
+from proxtree._validation import check_X_Y, csr_arg, pattern_arg
 from proxtree.exceptions import DataError, DataWarning
 
 __all__ = ["LinearOneVsRest"]
@@ -192,7 +192,6 @@ class LinearOneVsRest(LinearModel):
         """
         arguments = self._checked_arguments()
         n_threads = check_n_threads(self.n_threads)
-        normalize = check_bool(self.normalize, "normalize")
         X, Y = check_X_Y(X, Y)
         weights = check_sample_weight(sample_weight, X.shape[0])
         if weights is not None and not weights.all():
@@ -200,10 +199,8 @@ class LinearOneVsRest(LinearModel):
             X, Y, weights = X[kept], Y[kept], weights[kept]
         trained = np.bincount(Y.indices, minlength=Y.shape[1]) > 0
         _check_positives(trained)
-        if normalize:
-            X = normalize_rows(X)
         with reporting(self.progress) as progress:
-            (coef, fields) = _core.train_one_vs_rest(
+            model, fields = _core.train_one_vs_rest(
                 csr_arg(X),
                 pattern_arg(Y),
                 **arguments,
@@ -213,12 +210,6 @@ class LinearOneVsRest(LinearModel):
             )
         certificate = _certificates.from_fields(fields)
         _certificates.warn_unless_converged(certificate, trained, arguments["tol"])
-        model = _core.Model.from_coef(
-            (coef["indptr"], coef["indices"], coef["data"], (Y.shape[1], X.shape[1])),
-            coef["intercept"],
-            untrained=np.flatnonzero(~trained).astype(np.int32),
-            normalize=normalize,
-        )
         self._set_fitted(
             model, certificate, _certificates.summary(certificate, trained)
         )
@@ -284,6 +275,7 @@ class LinearOneVsRest(LinearModel):
             "penalize_intercept": check_bool(
                 self.penalize_intercept, "penalize_intercept"
             ),
+            "normalize": check_bool(self.normalize, "normalize"),
         }
 
 
