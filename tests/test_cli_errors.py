@@ -151,6 +151,20 @@ def test_a_reader_that_goes_away(files):
         assert process.wait(timeout=60) == 141
 
 
+def test_a_reader_that_never_was(files):
+    # So little output that it is first written at the end.
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "proxtree", "inspect", str(files / "m")]
+    buffered = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    result = subprocess.run(
+        command, stdout=write, stderr=subprocess.PIPE, env=buffered, timeout=60
+    )
+    os.close(write)
+    assert result.stderr == b""
+    assert result.returncode == 141
+
+
 def _data(files):
     return proxtree.load_xmc(files / "train.txt")
 

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from proxtree import LinearOneVsRest
+from proxtree._progress import reporting
 
 
 @pytest.mark.parametrize("progress", [None, False])
@@ -27,6 +28,13 @@ def test_a_bar(problem, capfd):
     assert out == ""
     assert "7/7" in err
     assert f"{model.coef_.nnz} non-zeros" in err
+
+
+def test_a_bar_shows_how_many_are_done(capfd):
+    with reporting(True) as show:
+        show(2, 7, 10)
+        show(5, 7, 1000)
+    assert "5/7" in capfd.readouterr().err
 
 
 def test_a_bar_without_tqdm_says_what_to_install(problem, monkeypatch):

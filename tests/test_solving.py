@@ -90,6 +90,8 @@ def test_path(problem):
     alone = [solve(X, y, a, tol=1e-8, solver="coordinate_descent") for a in alphas]
     for a, b in zip(path, alone, strict=True):
         assert a.objective == pytest.approx(b.objective, rel=1e-7)
+    cold, warm = solve_path(X, y, [0.3, 0.3], tol=1e-8)
+    assert warm.n_iter < cold.n_iter
     assert solve_path(X, y, []) == []
 
 

@@ -108,6 +108,20 @@ def test_repeated_booleans_count_once():
     assert check_X(repeated)[0, 0] == 1
 
 
+def test_repeated_small_integers_do_not_wrap_around():
+    repeated = sparse.coo_array(
+        (np.array([100, 100], np.int8), ([0, 0], [0, 0])), shape=(1, 1)
+    )
+    assert check_X(repeated)[0, 0] == 200
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr"])
+def test_big_endian_values_of_a_sparse_matrix(form):
+    X = unsorted_with_zeros_and_repeats().asformat(form)
+    X.data = X.data.astype(">f8")
+    assert_is_dense(check_X(X))
+
+
 def test_underflow_leaves_no_stored_zero():
     assert check_X(sparse.csr_array([[1e-50, 1.0]])).nnz == 1
 
