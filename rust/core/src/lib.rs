@@ -20,6 +20,7 @@ pub mod io;
 pub mod model;
 pub mod parallel;
 pub mod predict;
+pub mod rng;
 pub mod solver;
 pub mod sparse;
 pub mod train;

@@ -9,6 +9,7 @@ mod io;
 mod model;
 mod runtime;
 mod train;
+mod tree;
 
 /// The native module; Python code imports it as `proxtree._core`.
 #[pyo3::pymodule(gil_used = false)]
@@ -20,5 +21,7 @@ mod _core {
     #[pymodule_export]
     use super::runtime::available_threads;
     #[pymodule_export]
-    use super::train::{solve, train_one_vs_rest};
+    use super::train::{solve, train};
+    #[pymodule_export]
+    use super::tree::{LabelTree, kmeans, label_features};
 }

@@ -1,11 +1,12 @@
 //! Solving: one problem, or all of a model.
 
 use numpy::{PyArray1, PyReadonlyArray1};
+use proxtree_core::model::Scoring;
 use proxtree_core::solver::{
-    Certificate, DEFAULT_MAX_ITER, Design, Intercept, Method, Problem, Settings, Workspace,
+    Certificate, DEFAULT_MAX_ITER, Design, Intercept, Method, Problem, Settings, Stop, Workspace,
     solve as solve_core,
 };
-use proxtree_core::train::{ClassWeight, Recipe, Record, one_vs_rest};
+use proxtree_core::train::{ClassWeight, Plan, Recipe, Record, RootRows, train_model};
 use proxtree_core::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,6 +14,7 @@ use pyo3::types::PyDict;
 use crate::convert::{CsrArg, PatternArg};
 use crate::model::Model;
 use crate::runtime;
+use crate::tree::LabelTree;
 
 fn method(name: &str) -> Result<Method> {
     match name {
@@ -83,7 +85,9 @@ pub(crate) fn solve<'py>(
         let settings = Settings {
             method: method(solver)?,
             tol,
+            stop: Stop::Gap,
             max_iter: max_iter.unwrap_or(DEFAULT_MAX_ITER),
+            prune: 0.0,
             round_weights: false,
             history,
         };
@@ -114,13 +118,18 @@ pub(crate) fn solve<'py>(
     Ok(out)
 }
 
-/// Train one classifier a label; see `proxtree.LinearOneVsRest`.
+/// Train a model of one tree or several; see `proxtree.LinearOneVsRest` and
+/// `proxtree.LinearLabelTree`.
+/// `violation_tol = 0` stops on the gap alone.
 #[pyfunction]
-#[pyo3(signature = (x, y, *, solver, alpha, alpha_exponent, propensity_weight, ridge, class_weight, balanced, sample_weight, tol, max_iter, intercept_scaling, penalize_intercept, normalize, n_threads, progress))]
-pub(crate) fn train_one_vs_rest<'py>(
+#[pyo3(signature = (x, y, trees, *, scoring, root_rows, solver, alpha, alpha_exponent, propensity_weight, ridge, class_weight, balanced, sample_weight, tol, max_iter, violation_tol, prune, intercept_scaling, penalize_intercept, normalize, n_threads, progress))]
+pub(crate) fn train<'py>(
     py: Python<'py>,
     x: CsrArg<'py>,
     y: PatternArg<'py>,
+    trees: Vec<PyRef<'py, LabelTree>>,
+    scoring: &str,
+    root_rows: &str,
     solver: &str,
     alpha: f64,
     alpha_exponent: f64,
@@ -131,16 +140,18 @@ pub(crate) fn train_one_vs_rest<'py>(
     sample_weight: Option<PyReadonlyArray1<'py, f64>>,
     tol: f64,
     max_iter: Option<u64>,
+    violation_tol: f64,
+    prune: f64,
     intercept_scaling: f64,
     penalize_intercept: bool,
     normalize: bool,
     n_threads: usize,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Model, Bound<'py, PyDict>)> {
+) -> PyResult<(Model, Vec<Bound<'py, PyDict>>)> {
     let (x, y) = (x.parts()?, y.parts()?);
     let sample_weight = sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
+    let trees = trees.iter().map(|t| t.tree().clone()).collect();
     let (model, records) = runtime::run(py, n_threads, progress.as_ref(), |control| {
-        let (x, y) = (x.matrix()?, y.pattern()?);
         let recipe = Recipe {
             alpha,
             alpha_exponent,
@@ -157,13 +168,41 @@ pub(crate) fn train_one_vs_rest<'py>(
         let settings = Settings {
             method: method(solver)?,
             tol,
+            stop: if violation_tol > 0.0 {
+                Stop::Violation(violation_tol)
+            } else {
+                Stop::Gap
+            },
             max_iter: max_iter.unwrap_or(DEFAULT_MAX_ITER),
+            prune,
             round_weights: true,
             history: false,
         };
-        one_vs_rest(x, y, sample_weight, normalize, &recipe, &settings, control)
+        let plan = Plan {
+            trees,
+            scoring: Scoring::from_name(scoring)?,
+            root_rows: rows_at_root(root_rows)?,
+            normalize,
+            recipe,
+            settings,
+        };
+        train_model(x.matrix()?, y.pattern()?, sample_weight, plan, control)
     })?;
-    Ok((model.into(), certificates(py, &records)?))
+    let records = records
+        .iter()
+        .map(|r| certificates(py, r))
+        .collect::<PyResult<_>>()?;
+    Ok((model.into(), records))
+}
+
+fn rows_at_root(name: &str) -> Result<RootRows> {
+    match name {
+        "all" => Ok(RootRows::All),
+        "labelled" => Ok(RootRows::Labelled),
+        other => Err(Error::data(format!(
+            "root_rows is {other:?}, expected \"all\" or \"labelled\""
+        ))),
+    }
 }
 
 /// The records as one array a field.

@@ -2,7 +2,7 @@
 
 use proxtree_core::parallel::Control;
 use proxtree_core::solver::{
-    Certificate, Design, Intercept, Method, Moment, Problem, Settings, Workspace, solve,
+    Certificate, Design, Intercept, Method, Moment, Problem, Settings, Stop, Workspace, solve,
 };
 use proxtree_core::sparse::{CsrMatrix, Pattern};
 
@@ -142,7 +142,9 @@ impl Case {
         let settings = Settings {
             method,
             tol: self.tol,
+            stop: Stop::Gap,
             max_iter: self.max_iter,
+            prune: 0.0,
             round_weights: false,
             history: true,
         };

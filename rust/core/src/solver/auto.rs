@@ -16,6 +16,9 @@ const SWEEPS: u64 = 50;
 /// Sweeps before the first Newton step and between two.
 const SWEEPS_PER_NEWTON: u64 = 4;
 
+/// Steps of the intercept before a sweep; it is exact at every look at the gap.
+const INTERCEPT_STEPS: usize = 3;
+
 /// Newton steps in a row.
 const NEWTON_STEPS: u64 = 5;
 
@@ -66,7 +69,6 @@ pub(super) fn run(
         let target = (INNER_SHARE * outside.violation).max(floor * problem.alpha);
         n_iter += inner(&problem, state, target, settings.max_iter - n_iter, control);
     };
-    state.finish();
     proof.certificate(state, n_iter, status)
 }
 
@@ -86,7 +88,6 @@ fn grow(problem: &Scaled<'_>, state: &mut Workspace) -> Outside {
     set.retain(|&j| state.weights[j as usize] != 0.0 || state.gradient[j as usize].abs() > alpha);
     for &j in &set {
         state.in_working_set[j as usize] = true;
-        state.see(problem.design, j);
     }
     let n_support = set
         .iter()
@@ -114,7 +115,6 @@ fn grow(problem: &Scaled<'_>, state: &mut Workspace) -> Outside {
         .map_or(0.0, |&j| state.gradient[j as usize].abs() - alpha);
     for &j in &candidates {
         state.in_working_set[j as usize] = true;
-        state.see(problem.design, j);
     }
     let added = !candidates.is_empty();
     set.extend_from_slice(&candidates);
@@ -140,7 +140,7 @@ fn inner(
         if used >= budget || control.is_cancelled() {
             break;
         }
-        solve_intercept(problem, state);
+        solve_intercept(problem, state, INTERCEPT_STEPS);
         let mut worst: f64 = 0.0;
         let mut kept = 0;
         for at in 0..list.len() {

@@ -1,6 +1,6 @@
 //! Gradient, objective and dual point: how far from the optimum at most.
 
-use super::intercept::solve_intercept;
+use super::intercept::{EXACT, solve_intercept};
 use super::state::{Scaled, Workspace};
 use super::{Certificate, Settings, Status};
 
@@ -19,6 +19,15 @@ impl Proof {
     /// `gap <= tol * D`, which gives `P <= (1 + tol) P*`.
     pub(super) fn is_within(&self, tol: f64) -> bool {
         self.gap() <= tol * self.dual_objective
+    }
+
+    /// The status of a solve that its budget ended here.
+    pub(super) fn status_within(&self, tol: f64) -> Status {
+        if self.is_within(tol) {
+            Status::Converged
+        } else {
+            Status::MaxIter
+        }
     }
 
     pub(super) fn certificate(
@@ -78,7 +87,7 @@ pub(super) fn prove(problem: &Scaled<'_>, settings: &Settings, state: &mut Works
         state.round_weights();
     }
     state.refresh(problem.design);
-    solve_intercept(problem, state);
+    solve_intercept(problem, state, EXACT);
     let sums = loss_gradient(problem, state);
     let (mut l1, mut l2) = (0.0, 0.0);
     for j in state.nonzero() {

@@ -72,7 +72,6 @@ pub(super) fn run(
         }
         inner_tol = (inner_tol * 0.1).max(1e-15);
     };
-    state.finish();
     proof.certificate(state, n_iter, status)
 }
 

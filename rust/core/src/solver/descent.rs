@@ -11,8 +11,7 @@ const HALVINGS: usize = 2;
 impl Workspace {
     /// Lower the objective over the weight of feature `j` alone: a Newton step
     /// of the L1-penalised quadratic model, with a line search. Returns the
-    /// violation of optimality before the step. The rows of `j` must have been
-    /// [seen](Workspace::see).
+    /// violation of optimality before the step.
     ///
     /// Cost: one pass over the column, two if the weight moves.
     ///
@@ -38,6 +37,7 @@ impl Workspace {
         if violation == 0.0 {
             return 0.0;
         }
+        self.see(problem.design, j as u32);
         let mut done = 0.0;
         let newton = model_step(g, h, w, alpha);
         // The column's square sum bounds the second derivative anywhere.

@@ -3,21 +3,21 @@
 use super::state::{Scaled, Workspace};
 
 /// More than any convex piecewise quadratic here has needed.
-const MAX_STEPS: usize = 100;
+pub(super) const EXACT: usize = 100;
 
-/// Minimise the objective over the intercept alone.
+/// Minimise the objective over the intercept alone, in at most `max_steps`.
 ///
 /// The function is convex and piecewise quadratic: Newton steps, kept inside a
 /// bracket, end on the exact minimum after a few passes over touched rows. It
 /// matters because the intercept's gradient sums over all rows: one out of
 /// tune spoils the dual point and so the gap.
-pub(super) fn solve_intercept(problem: &Scaled<'_>, state: &mut Workspace) {
+pub(super) fn solve_intercept(problem: &Scaled<'_>, state: &mut Workspace, max_steps: usize) {
     let Some(alpha) = problem.intercept_alpha else {
         return;
     };
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
     let mut b = state.intercept;
-    for _ in 0..MAX_STEPS {
+    for _ in 0..max_steps {
         let (g, h) = derivatives(state, b);
         // The derivative's smallest absolute value over the kink of |b|.
         let slope = if b > 0.0 {

@@ -23,6 +23,7 @@ mod newton;
 mod ray;
 mod state;
 mod support;
+mod sweeps;
 
 use std::time::Instant;
 
@@ -69,6 +70,17 @@ pub enum Method {
     CoordinateDescent,
 }
 
+/// What ends a solve before `max_iter`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stop {
+    /// A relative duality gap of at most `tol`.
+    Gap,
+    /// Besides, once the violations of a sweep add up to at most this share of
+    /// those of the first: enough for the nodes of a deep tree, where the gap of
+    /// an unfinished solve says little about ranking. [`Method::Auto`] only.
+    Violation(f64),
+}
+
 /// When to stop and what to keep.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
@@ -76,8 +88,12 @@ pub struct Settings {
     pub method: Method,
     /// Relative duality gap to reach: `gap <= tol * dual_objective`.
     pub tol: f64,
+    /// What ends the solve.
+    pub stop: Stop,
     /// Most sweeps and Newton steps together.
     pub max_iter: u64,
+    /// Weights below this in absolute value are set to zero after the solve.
+    pub prune: f64,
     /// End with weights that are exact as `f32`, certified as such.
     pub round_weights: bool,
     /// Record (seconds, objective, gap) at every look at the gap.
@@ -145,9 +161,16 @@ pub fn solve(
         workspace.set_weight(problem.design, j, w);
     }
     let mut certificate = match settings.method {
-        Method::Auto => auto::run(problem, settings, workspace, control),
+        Method::Auto if settings.stop == Stop::Gap => {
+            auto::run(problem, settings, workspace, control)
+        }
+        Method::Auto => sweeps::run(problem, settings, workspace, control),
         Method::CoordinateDescent => coordinate_descent::run(problem, settings, workspace, control),
     };
+    if settings.prune > 0.0 && certificate.status != Status::Cancelled {
+        certificate = workspace.prune(problem, settings, certificate.n_iter);
+    }
+    workspace.finish();
     // Inside, negatives weigh 1; the caller's scale comes back here.
     let unit = problem.class_weight.1;
     certificate.objective *= unit;

@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
+use super::certificate::prove;
 use super::newton::NewtonBuffers;
 use super::support::Support;
-use super::{Design, Intercept, Moment, Problem};
+use super::{Certificate, Design, Intercept, Moment, Problem, Settings};
 
 /// One sample as the column kernels see it: 16 bytes, one cache line per gather.
 #[derive(Clone, Copy, Debug)]
@@ -277,6 +278,24 @@ impl Workspace {
             let w = &mut self.weights[j as usize];
             *w = f64::from(*w as f32);
         }
+    }
+
+    /// Set small weights to zero and prove what is left.
+    pub(super) fn prune(
+        &mut self,
+        problem: &Problem<'_>,
+        settings: &Settings,
+        n_iter: u64,
+    ) -> Certificate {
+        for &j in &self.seen {
+            let w = &mut self.weights[j as usize];
+            if w.abs() < settings.prune {
+                *w = 0.0;
+            }
+        }
+        let proof = prove(&Scaled::new(problem), settings, self);
+        let status = proof.status_within(settings.tol);
+        proof.certificate(self, n_iter, status)
     }
 
     /// Keep the weights as the solution.

@@ -109,6 +109,59 @@ impl LabelTree {
         })
     }
 
+    /// The tree of these nodes, numbered in any order, below node `root`.
+    ///
+    /// Children keep their order; nodes are numbered afresh, breadth first.
+    ///
+    /// # Errors
+    /// [`Error::Data`] where a node has two parents or does not hang under the
+    /// root, and as [`Self::from_parts`].
+    pub fn from_children(n_labels: usize, nodes: &[Vec<Child>], root: usize) -> Result<Self> {
+        let mut queue = vec![root];
+        let mut seen = vec![false; nodes.len()];
+        if let Some(root) = seen.get_mut(root) {
+            *root = true;
+        }
+        let mut child_ptr = vec![0];
+        let mut children = Vec::new();
+        let mut next = 0;
+        while next < queue.len() {
+            let Some(node) = nodes.get(queue[next]) else {
+                return Err(Error::data(format!(
+                    "label tree: node {} is outside [0, {})",
+                    queue[next],
+                    nodes.len()
+                )));
+            };
+            for &child in node {
+                children.push(match child {
+                    Child::Label(id) => id | LABEL_BIT,
+                    Child::Node(id) => {
+                        match seen.get_mut(id as usize) {
+                            Some(true) => {
+                                return Err(Error::data(format!(
+                                    "label tree: node {id} has two parents or is its own ancestor"
+                                )));
+                            }
+                            Some(seen) => *seen = true,
+                            None => {}
+                        }
+                        queue.push(id as usize);
+                        queue.len() as u32 - 1
+                    }
+                });
+            }
+            child_ptr.push(children.len() as u32);
+            next += 1;
+        }
+        if let Some(node) = seen.iter().position(|&seen| !seen) {
+            return Err(Error::data(format!(
+                "label tree: node {node} does not hang under the root"
+            )));
+        }
+        Self::from_parts(n_labels, child_ptr, children)
+    }
+
     /// Number of labels.
     pub fn n_labels(&self) -> usize {
         self.n_labels
