@@ -33,7 +33,7 @@ def test_scikit_learn_reads_and_writes_the_same(tmp_path, seed, zero_based):
     dump_svmlight_file(
         sp.csr_matrix(X),
         sp.csr_matrix(Y),
-        path,
+        str(path),
         multilabel=True,
         zero_based=zero_based,
         comment="of 60 rows: x",
