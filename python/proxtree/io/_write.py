@@ -81,7 +81,7 @@ def save_xmc(
 
 
 def _features(X: Any) -> sp.csr_matrix:
-    csr = _canonical(sp.csr_matrix(X), "X")
+    csr = _canonical(_csr(X, "X"))
     with np.errstate(over="ignore"):
         csr.data = np.ascontiguousarray(csr.data, dtype=np.float32)
     wrong = ~np.isfinite(csr.data)
@@ -95,20 +95,30 @@ def _features(X: Any) -> sp.csr_matrix:
 
 
 def _labels(Y: Any) -> sp.csr_matrix:
-    csr = sp.csr_matrix(Y)
+    csr = _csr(Y, "Y")
     wrong = (csr.data != 0) & (csr.data != 1)
     if wrong.any():
         raise DataError(f"Y must hold 0 and 1 only, found {csr.data[wrong][0]}")
     if not csr.data.all():
         csr = csr.copy()
         csr.eliminate_zeros()
-    return _canonical(csr, "Y")
+    return _canonical(csr)
 
 
-def _canonical(csr: sp.csr_matrix, name: str) -> sp.csr_matrix:
+def _csr(matrix: Any, name: str) -> sp.csr_matrix:
+    if not sp.issparse(matrix):
+        matrix = np.asarray(matrix)
+        if matrix.ndim != 2:
+            raise DataError(f"{name} must have two dimensions, got {matrix.ndim}")
+    if matrix.dtype.kind not in "biuf":
+        raise DataError(f"{name} must hold real numbers, got dtype {matrix.dtype}")
+    if not matrix.dtype.isnative:
+        matrix = matrix.astype(matrix.dtype.newbyteorder("="))
+    return sp.csr_matrix(matrix)
+
+
+def _canonical(csr: sp.csr_matrix) -> sp.csr_matrix:
     """Sort and add up in a copy where needed; the caller's matrix stays."""
-    if csr.dtype.kind not in "biuf":
-        raise DataError(f"{name} must hold real numbers, got dtype {csr.dtype}")
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()

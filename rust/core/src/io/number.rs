@@ -72,9 +72,8 @@ pub(super) fn plain_decimal(text: &[u8]) -> Option<(f32, usize)> {
         return None;
     }
     let q = mantissa as f64 / POWERS[n_decimals];
-    let halfway = q.to_bits() & BELOW_F32 == 1 << 28;
-    let tiny = q < f64::from(f32::MIN_POSITIVE) && mantissa != 0;
-    if halfway || tiny {
+    // So few digits stay far from the subnormal f32, whose halves lie elsewhere.
+    if q.to_bits() & BELOW_F32 == 1 << 28 {
         return None;
     }
     let value = q as f32;
@@ -101,8 +100,16 @@ mod tests {
         // 2^24 + 1 lies between the neighbours 2^24 and 2^24 + 2.
         assert_eq!(plain_decimal(b"16777217"), None);
         assert_eq!(plain_decimal(b"16777216"), Some((16_777_216.0, 8)));
-        // In f64 this is 2^24 + 1 too, but exactly it lies above.
-        assert_eq!(plain_decimal(b"16777217.00000001"), None);
+        assert_eq!(
+            plain_decimal(b"16777217.00000001"),
+            Some((16_777_218.0, 17))
+        );
+        // As f64 this is 0.5 + 2^-25, halfway; exactly it lies 1.2e-17 above.
+        assert_eq!(plain_decimal(b"0.5000000298023224"), None);
+        assert_eq!(
+            any_decimal(b"0.5000000298023224"),
+            Some(0.5 + f32::EPSILON / 2.0)
+        );
     }
 
     #[test]
