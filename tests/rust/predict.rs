@@ -405,6 +405,58 @@ fn normalizing_inside_equals_normalizing_before() {
     assert_ne!(inside, top_k(&of(false), &x, 4, ALL));
 }
 
+/// Weights on feature 0 alone: one (weight, intercept) per child.
+fn one_feature(children: &[(f32, f64)]) -> NodeClassifiers {
+    let problems = children.iter().map(|(weight, intercept)| ChildWeights {
+        indices: &[0],
+        values: std::slice::from_ref(weight),
+        intercept: *intercept,
+    });
+    NodeClassifiers::from_problems(problems).unwrap()
+}
+
+fn one_row(n_cols: usize, value: f32) -> CsrMatrix {
+    CsrMatrix {
+        pattern: Pattern {
+            n_cols,
+            indptr: vec![0, 1],
+            indices: vec![0],
+        },
+        data: vec![value],
+    }
+}
+
+/// Label 5 reaches by its feature what label 170 has without any.
+#[test]
+fn a_touched_label_ties_with_an_untouched_one() {
+    let mut children = vec![(0.0, 0.0); 200];
+    children[5] = (0.25, 0.25);
+    children[170] = (0.0, 0.5);
+    let flat = TrainedTree::new(LabelTree::flat(200).unwrap(), vec![one_feature(&children)]);
+    let model =
+        LinearTreeModel::new(1, vec![flat.unwrap()], Scoring::Margin, false, vec![]).unwrap();
+    let predictor = Predictor::new(model);
+    let top = top_k(&predictor, &one_row(1, 1.0), 1, ALL);
+    assert_eq!((top.labels, top.scores), (vec![5], vec![0.5]));
+    let top = top_k(&predictor, &one_row(1, 1.0), 3, ALL);
+    assert_eq!(top.labels, [5, 170, 0]);
+}
+
+/// All margins above 1 score the same: exp(0). The greater sum of margins wins.
+#[test]
+fn ensembles_break_ties_by_leaf_margins() {
+    let flat = |children: &[(f32, f64)]| {
+        TrainedTree::new(LabelTree::flat(3).unwrap(), vec![one_feature(children)]).unwrap()
+    };
+    let trees = vec![
+        flat(&[(2.0, 0.0), (2.0, 0.0), (1.0, 0.0)]),
+        flat(&[(1.0, 0.0), (2.0, 0.0), (4.0, 0.0)]),
+    ];
+    let model = LinearTreeModel::new(1, trees, Scoring::Squared, false, vec![]).unwrap();
+    let top = top_k(&Predictor::new(model), &one_row(1, 1.0), 3, ALL);
+    assert_eq!((top.labels, top.scores), (vec![2, 1, 0], vec![1.0; 3]));
+}
+
 #[test]
 fn extreme_margins_are_finite_and_ordered() {
     let big = |values, intercept| ChildWeights {
