@@ -34,7 +34,7 @@ fn node() -> NodeClassifiers {
 
 fn flat_model() -> LinearTreeModel {
     // The labels stand in another order than their ids.
-    let tree = LabelTree::from_parts(3, vec![0, 3], vec![LABEL | 1, LABEL, LABEL | 2]).unwrap();
+    let tree = LabelTree::from_parts(3, vec![0, 3], vec![LABEL | 1, LABEL | 2, LABEL]).unwrap();
     let trained = TrainedTree::new(tree, vec![node()]).unwrap();
     LinearTreeModel::new(4, vec![trained], Scoring::Margin, true, vec![2]).unwrap()
 }
@@ -89,10 +89,10 @@ fn weights_are_turned_by_feature_and_back() {
 #[test]
 fn weights_of_depth_one_are_by_label() {
     let (coef, intercepts) = flat_model().coef().unwrap();
-    assert_eq!(coef.pattern.indptr, [0, 1, 3, 3]);
-    assert_eq!(coef.pattern.indices, [2, 0, 2]);
-    assert_eq!(coef.data, [2.0, 1.0, -0.5]);
-    assert_eq!(intercepts, [0.1, 0.25, 0.0]);
+    assert_eq!(coef.pattern.indptr, [0, 0, 2, 3]);
+    assert_eq!(coef.pattern.indices, [0, 2, 2]);
+    assert_eq!(coef.data, [1.0, -0.5, 2.0]);
+    assert_eq!(intercepts, [0.0, 0.25, 0.1]);
     assert!(deep_model().coef().is_err());
 }
 

@@ -404,6 +404,13 @@ mod tests {
             part(&mut longer).push(0);
             assert!(decode(&longer, 5, "t").is_err());
         }
+        for mask in 0..=255u8 {
+            let mut broken = copy();
+            broken.intercept_mask[0] = mask;
+            // Two intercepts, six problems.
+            let sound = mask.count_ones() == 2 && mask < 64;
+            assert_eq!(decode(&broken, 5, "t").is_ok(), sound, "{mask:b}");
+        }
         for value in [f32::NAN, f32::INFINITY, 0.0] {
             let mut broken = copy();
             broken.weights[2] = value;
