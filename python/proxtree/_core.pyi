@@ -1,15 +1,25 @@
 """Types of the native module; checked against it by stubtest."""
 
+from collections.abc import Callable
 from os import PathLike
 from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Model", "available_threads", "normalize_rows"]
+__all__ = [
+    "Model",
+    "TextReader",
+    "available_threads",
+    "format_rows",
+    "normalize_rows",
+    "solve",
+    "train_one_vs_rest",
+]
 
 _Index: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 _Csr: TypeAlias = tuple[_Index, _Index, NDArray[np.float32], tuple[int, int]]
+_Pattern: TypeAlias = tuple[_Index, _Index, tuple[int, int]]
 _CsrOut: TypeAlias = tuple[_Index, _Index, NDArray[np.float32]]
 _Extra: TypeAlias = tuple[str, str, list[int], bytes]
 _Tree: TypeAlias = tuple[
@@ -17,7 +27,61 @@ _Tree: TypeAlias = tuple[
 ]
 
 def available_threads() -> int: ...
+def format_rows(x: _Csr, y: _Pattern, *, n_threads: int) -> bytes: ...
 def normalize_rows(x: _Csr, /) -> NDArray[np.float32]: ...
+def solve(
+    x: _Csr,
+    positives: NDArray[np.bool_],
+    *,
+    solver: str,
+    alpha: float,
+    tol: float,
+    max_iter: int | None,
+    intercept_scaling: float,
+    penalize_intercept: bool,
+    sample_weight: NDArray[np.float64] | None,
+    ridge: float,
+    w0: NDArray[np.float64] | None,
+    history: bool,
+) -> dict[str, Any]: ...
+def train_one_vs_rest(
+    x: _Csr,
+    y: _Pattern,
+    *,
+    solver: str,
+    alpha: float,
+    alpha_exponent: float,
+    propensity_weight: float,
+    ridge: float,
+    class_weight: tuple[float, float] | None,
+    balanced: bool,
+    sample_weight: NDArray[np.float64] | None,
+    tol: float,
+    max_iter: int | None,
+    intercept_scaling: float,
+    penalize_intercept: bool,
+    normalize: bool,
+    n_threads: int,
+    progress: Callable[[int, int, int], object] | None,
+) -> tuple[Model, dict[str, NDArray[Any]]]: ...
+
+@final
+class TextReader:
+    def __new__(
+        cls,
+        path: str | PathLike[str],
+        *,
+        format: str,
+        n_features: int | None,
+        n_labels: int | None,
+        zero_based: bool,
+        zero_based_labels: bool,
+    ) -> TextReader: ...
+    def push_file(self, *, n_threads: int) -> None: ...
+    def push(self, block: bytes, *, n_threads: int) -> None: ...
+    def finish(
+        self, *, n_threads: int
+    ) -> tuple[_CsrOut, tuple[_Index, _Index], tuple[int, int]]: ...
 
 @final
 class Model:

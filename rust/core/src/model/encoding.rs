@@ -269,3 +269,158 @@ fn decode_intercepts(streams: &Streams, n_problems: usize, name: &str) -> Result
     }
     Ok(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ChildWeights;
+
+    const LABEL: u32 = 1 << 31;
+
+    /// Root over node 1 and label 2; node 1 over labels 4, 0, 1, 3.
+    fn trained() -> TrainedTree {
+        let children = vec![1, LABEL | 2, LABEL | 4, LABEL, LABEL | 1, LABEL | 3];
+        let tree = LabelTree::from_parts(5, vec![0, 2, 6], children).unwrap();
+        let child = |indices, values, intercept| ChildWeights {
+            indices,
+            values,
+            intercept,
+        };
+        let nodes = [
+            NodeClassifiers::from_problems([
+                child(&[0, 700], &[1.0f32, -2.0], 0.5),
+                child(&[700], &[3.0], 0.0),
+            ]),
+            NodeClassifiers::from_problems([
+                child(&[], &[], 0.0),
+                child(&[5], &[0.25], -1.0),
+                child(&[], &[], 0.0),
+                child(&[5, 6], &[1.5, 2.5], 0.0),
+            ]),
+        ];
+        TrainedTree::new(tree, nodes.map(Result::unwrap).into()).unwrap()
+    }
+
+    /// The layout of format version 1, byte by byte.
+    #[test]
+    fn streams_are_as_documented() {
+        let streams = encode(&trained());
+        // zigzag steps: 2 is +2 -> 4; then 4: +4 -> 8, 0: -4 -> 7, 1: +1 -> 2, 3: +2 -> 4
+        assert_eq!(streams.tree, [2, 0, 1 + 4, 4, 1 + 8, 1 + 7, 1 + 2, 1 + 4]);
+        // 699 = 0b101_0111011: two bytes
+        let features = [2, 0, 0, 0x80 | 59, 5, 1, 2, 5, 1, 0, 0];
+        assert_eq!(streams.features, features);
+        assert_eq!(streams.children, [0, 0, 0, 1, 1, 3]);
+        assert_eq!(streams.weights, [1.0, -2.0, 3.0, 0.25, 1.5, 2.5]);
+        assert_eq!(streams.intercept_mask, [0b1001]);
+        assert_eq!(streams.intercepts, [0.5, -1.0]);
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let streams = encode(&trained());
+        assert_eq!(decode(&streams, 5, "t").unwrap(), trained());
+    }
+
+    #[test]
+    fn numbers_of_any_size_come_back() {
+        let mut bytes = Vec::new();
+        let numbers = [
+            0,
+            1,
+            127,
+            128,
+            16_383,
+            16_384,
+            u64::from(u32::MAX),
+            u64::MAX,
+        ];
+        for n in numbers {
+            put(&mut bytes, n);
+        }
+        let mut reader = Reader::new("numbers", &bytes);
+        for n in numbers {
+            assert_eq!(reader.take().unwrap(), n);
+        }
+        reader.finish().unwrap();
+        let overlong = [0xff; 12];
+        assert!(Reader::new("numbers", &overlong).take().is_err());
+    }
+
+    /// Counts that no bytes back are refused before anything is allocated.
+    #[test]
+    fn bombs_are_refused() {
+        let mut huge = Vec::new();
+        put(&mut huge, 1 << 60);
+        let bomb = |change: fn(&mut Streams, Vec<u8>)| {
+            let mut streams = encode(&trained());
+            change(&mut streams, huge.clone());
+            decode(&streams, 5, "t").unwrap_err().to_string()
+        };
+        let e = bomb(|s, huge| s.tree = huge);
+        assert!(e.contains("section t.tree"), "{e}");
+        let e = bomb(|s, huge| s.features = huge);
+        assert!(e.contains("section t.features"), "{e}");
+        let e = bomb(|s, huge| s.features.splice(2..3, huge).for_each(drop));
+        assert!(e.contains("more weights than there are"), "{e}");
+        let e = bomb(|s, huge| s.children.splice(0..1, huge).for_each(drop));
+        assert!(e.contains("section t.children"), "{e}");
+        let streams = encode(&trained());
+        let e = decode(&streams, 1 << 40, "t").unwrap_err().to_string();
+        assert!(e.contains("holds 5 labels"), "{e}");
+    }
+
+    /// Every change of one byte, every cut, every byte too many: an error or
+    /// another sound model, never a panic.
+    #[test]
+    fn broken_streams_never_panic() {
+        let streams = encode(&trained());
+        let parts: [fn(&mut Streams) -> &mut Vec<u8>; 4] = [
+            |s| &mut s.tree,
+            |s| &mut s.features,
+            |s| &mut s.children,
+            |s| &mut s.intercept_mask,
+        ];
+        let copy = || Streams {
+            tree: streams.tree.clone(),
+            features: streams.features.clone(),
+            children: streams.children.clone(),
+            weights: streams.weights.clone(),
+            intercept_mask: streams.intercept_mask.clone(),
+            intercepts: streams.intercepts.clone(),
+        };
+        for part in parts {
+            for at in 0..part(&mut copy()).len() {
+                for byte in 0..=255 {
+                    let mut broken = copy();
+                    part(&mut broken)[at] = byte;
+                    let _ = decode(&broken, 5, "t");
+                }
+                let mut cut = copy();
+                part(&mut cut).truncate(at);
+                assert!(decode(&cut, 5, "t").is_err());
+            }
+            let mut longer = copy();
+            part(&mut longer).push(0);
+            assert!(decode(&longer, 5, "t").is_err());
+        }
+        for mask in 0..=255u8 {
+            let mut broken = copy();
+            broken.intercept_mask[0] = mask;
+            // Two intercepts, six problems.
+            let sound = mask.count_ones() == 2 && mask < 64;
+            assert_eq!(decode(&broken, 5, "t").is_ok(), sound, "{mask:b}");
+        }
+        for value in [f32::NAN, f32::INFINITY, 0.0] {
+            let mut broken = copy();
+            broken.weights[2] = value;
+            assert!(decode(&broken, 5, "t").is_err());
+        }
+        let mut fewer = copy();
+        fewer.weights.pop();
+        assert!(decode(&fewer, 5, "t").is_err());
+        let mut more = copy();
+        more.weights.push(1.0);
+        assert!(decode(&more, 5, "t").is_err());
+    }
+}

@@ -43,13 +43,15 @@ fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".proxtree-");
-    // As a plain new file: the process's mask takes its bits away.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(bytes)?;
+    // The crate hides the system's error number, by which Python picks a class.
+    let mut code = None;
+    let mut file = tempfile::Builder::new()
+        .prefix(".proxtree-")
+        .make_in(folder, |name| {
+            File::create_new(name).inspect_err(|e| code = e.raw_os_error())
+        })
+        .map_err(|e| code.map_or(e, std::io::Error::from_raw_os_error))?;
+    file.as_file_mut().write_all(bytes)?;
     if let Some(before) = before {
         file.as_file().set_permissions(before.permissions())?;
     }
