@@ -2,7 +2,12 @@
 //!
 //! `PROXTREE_DATA=folder cargo bench --bench io` adds eurlex57k.
 
-#![allow(missing_docs, clippy::unwrap_used, reason = "a bench, not a library")]
+#![allow(
+    missing_docs,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a bench, not a library"
+)]
 
 use std::fmt::Write;
 use std::hint::black_box;

@@ -1,6 +1,8 @@
 """The data that ship with the package."""
 
+import re
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -66,14 +68,21 @@ def test_words_are_weighed_as_documented(data, tfidf):
         assert matrix.has_canonical_format
         norms = np.sqrt(matrix.multiply(matrix).sum(axis=1))
         assert (np.isclose(norms, 1) | (norms == 0)).all()
-    df = X.getnnz(axis=0)
-    assert df.min() == 2
-    # Words of one row that occur once each differ by their document frequency only.
-    row = X[0]
-    idf = np.log(15_851 / (1 + df[row.indices])) + 1
-    counts = np.rint(np.exp(row.data / idf / (row.data / idf).min() - 1))
-    expected = (1 + np.log(counts)) * idf
-    np.testing.assert_allclose(row.data, expected / np.linalg.norm(expected), rtol=1e-5)
+    words = [Counter(re.findall(r"\w\w+", text.lower())) for text in data.train_texts]
+    df = Counter(word for row in words for word in row)
+    vocabulary = sorted(word for word in df if df[word] >= 2)
+    assert X.shape[1] == len(vocabulary)
+    # The first text has a word twice.
+    assert words[0]["jew"] == 2
+    for i in [0, 1, 15_849]:
+        weights = {
+            word: (1 + np.log(tf)) * (np.log(15_851 / (1 + df[word])) + 1)
+            for word, tf in words[i].items()
+            if df[word] >= 2
+        }
+        length = np.sqrt(sum(weight**2 for weight in weights.values()))
+        got = {vocabulary[j]: X[i, j] for j in X[i].indices}
+        assert got == pytest.approx({w: v / length for w, v in weights.items()})
 
 
 def test_without_scikit_learn_the_error_names_the_extra(monkeypatch):

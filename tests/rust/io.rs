@@ -12,8 +12,9 @@ use proxtree_core::parallel::{Control, with_pool};
 use proxtree_core::sparse::{CsrMatrix, Pattern};
 
 type Matrices = (CsrMatrix, Pattern);
+type Row = (Vec<u32>, Vec<(u32, f32)>);
 
-fn matrices(rows: &[(Vec<u32>, Vec<(u32, f32)>)], n_features: usize, n_labels: usize) -> Matrices {
+fn matrices(rows: &[Row], n_features: usize, n_labels: usize) -> Matrices {
     let pattern = |n_cols| Pattern {
         n_cols,
         indptr: vec![0],
@@ -228,7 +229,7 @@ fn finite() -> impl Strategy<Value = f32> {
         .prop_filter("stored", |v| v.is_finite() && *v != 0.0)
 }
 
-fn rows() -> impl Strategy<Value = Vec<(Vec<u32>, Vec<(u32, f32)>)>> {
+fn rows() -> impl Strategy<Value = Vec<Row>> {
     let labels = prop::collection::btree_set(0u32..9, 0..4);
     let entries = prop::collection::btree_map(0u32..50, finite(), 0..6);
     let row = (labels, entries).prop_map(|(labels, entries)| {

@@ -13,7 +13,7 @@ use crate::{Error, Result};
 const CHUNK_BYTES: usize = 1 << 19;
 
 /// Chunks of a window for each thread, so that none waits long for the others.
-const CHUNKS_PER_THREAD: usize = 8;
+const CHUNKS_PER_THREAD: usize = 4;
 
 /// Ids are `u32` and one more than the largest must be one too.
 const MAX_WIDTH: u64 = u32::MAX as u64;
