@@ -223,7 +223,7 @@ mod tests {
         // zigzag steps: 2 is +2 -> 4; then 4: +4 -> 8, 0: -4 -> 7, 1: +1 -> 2, 3: +2 -> 4
         assert_eq!(streams.tree, [2, 0, 1 + 4, 4, 1 + 8, 1 + 7, 1 + 2, 1 + 4]);
         // 699 = 0b101_0111011: two bytes
-        let features = [2, 0, 0, 0x80 | 59, 5, 1, 2, 5, 1, 0, 0];
+        let features = [2, 0, 0, 0x80 | 0x3b, 5, 1, 2, 5, 1, 0, 0];
         assert_eq!(streams.features, features);
         assert_eq!(streams.children, [0, 0, 0, 1, 1, 3]);
         assert_eq!(streams.weights, [1.0, -2.0, 3.0, 0.25, 1.5, 2.5]);
