@@ -1,5 +1,5 @@
 //! The model's parts and its file.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::float_cmp, clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
 

@@ -1,11 +1,12 @@
 //! Trees and classifiers as byte streams: the one place that knows the layout.
 //!
-//! Ids are ascending nearly everywhere, so they are kept as differences in
-//! LEB128 (seven bits a byte, least first): mostly one byte each. A weight takes
+//! Ids are ascending nearly everywhere, so they are kept as differences in the
+//! `varint` module's numbers: mostly one byte each. A weight takes
 //! four bytes, its child one or two, a feature of a node two with its run's
 //! length. Decoding trusts nothing: every count is bounded by the bytes that
 //! follow it.
 
+use super::varint::{Reader, put, put_sorted};
 use super::{Entry, NodeClassifiers, TrainedTree};
 use crate::tree::{Child, LabelTree};
 use crate::{Error, Result};
@@ -28,92 +29,6 @@ pub(super) struct Streams {
     pub(super) intercept_mask: Vec<u8>,
     /// The intercepts that are not zero.
     pub(super) intercepts: Vec<f64>,
-}
-
-/// Append `value` in LEB128.
-pub(super) fn put(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-/// Append sorted unique ids as differences less 1, the first as it is.
-pub(super) fn put_sorted(out: &mut Vec<u8>, ids: impl IntoIterator<Item = u32>) {
-    let mut next = 0;
-    for id in ids {
-        put(out, u64::from(id) - next);
-        next = u64::from(id) + 1;
-    }
-}
-
-/// A stream being read.
-pub(super) struct Reader<'a> {
-    name: &'a str,
-    bytes: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    pub(super) fn new(name: &'a str, bytes: &'a [u8]) -> Self {
-        Self { name, bytes }
-    }
-
-    pub(super) fn error(&self, what: &str) -> Error {
-        Error::format(format!("section {}: {what}", self.name))
-    }
-
-    /// The next number.
-    pub(super) fn take(&mut self) -> Result<u64> {
-        let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let Some((&byte, rest)) = self.bytes.split_first() else {
-                return Err(self.error("ends within a number"));
-            };
-            self.bytes = rest;
-            if shift == 63 && byte > 1 {
-                break;
-            }
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Ok(value);
-            }
-        }
-        Err(self.error("holds a number above 2^64"))
-    }
-
-    /// A count of things that take at least a byte each in what follows.
-    fn take_count(&mut self) -> Result<usize> {
-        let count = self.take()?;
-        if count > self.bytes.len() as u64 {
-            return Err(self.error("ends before all it announces"));
-        }
-        Ok(count as usize)
-    }
-
-    /// The next of sorted ids; `next` is 1 + the last one.
-    pub(super) fn take_sorted(&mut self, next: &mut u64) -> Result<u32> {
-        let id = self
-            .take()?
-            .checked_add(*next)
-            .and_then(|id| u32::try_from(id).ok())
-            .ok_or_else(|| self.error("holds an id of 2^32 or more"))?;
-        *next = u64::from(id) + 1;
-        Ok(id)
-    }
-
-    /// Whether all has been read.
-    pub(super) fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
-    pub(super) fn finish(&self) -> Result<()> {
-        if self.is_empty() {
-            Ok(())
-        } else {
-            Err(self.error("goes on after its end"))
-        }
-    }
 }
 
 /// Write a tree into streams. Cost: one pass.
@@ -308,7 +223,7 @@ mod tests {
         // zigzag steps: 2 is +2 -> 4; then 4: +4 -> 8, 0: -4 -> 7, 1: +1 -> 2, 3: +2 -> 4
         assert_eq!(streams.tree, [2, 0, 1 + 4, 4, 1 + 8, 1 + 7, 1 + 2, 1 + 4]);
         // 699 = 0b101_0111011: two bytes
-        let features = [2, 0, 0, 0x80 | 59, 5, 1, 2, 5, 1, 0, 0];
+        let features = [2, 0, 0, 0x80 | 0x3b, 5, 1, 2, 5, 1, 0, 0];
         assert_eq!(streams.features, features);
         assert_eq!(streams.children, [0, 0, 0, 1, 1, 3]);
         assert_eq!(streams.weights, [1.0, -2.0, 3.0, 0.25, 1.5, 2.5]);
@@ -320,31 +235,6 @@ mod tests {
     fn what_is_written_is_read() {
         let streams = encode(&trained());
         assert_eq!(decode(&streams, 5, "t").unwrap(), trained());
-    }
-
-    #[test]
-    fn numbers_of_any_size_come_back() {
-        let mut bytes = Vec::new();
-        let numbers = [
-            0,
-            1,
-            127,
-            128,
-            16_383,
-            16_384,
-            u64::from(u32::MAX),
-            u64::MAX,
-        ];
-        for n in numbers {
-            put(&mut bytes, n);
-        }
-        let mut reader = Reader::new("numbers", &bytes);
-        for n in numbers {
-            assert_eq!(reader.take().unwrap(), n);
-        }
-        reader.finish().unwrap();
-        let overlong = [0xff; 12];
-        assert!(Reader::new("numbers", &overlong).take().is_err());
     }
 
     /// Counts that no bytes back are refused before anything is allocated.

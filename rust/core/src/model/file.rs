@@ -12,16 +12,14 @@ use std::collections::{BTreeMap, HashMap};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, View, serialize};
 use serde_json::{Map, Value, json};
 
-use super::encoding::{Reader, Streams, decode, encode, put_sorted};
+use super::encoding::{Streams, decode, encode};
+use super::header::{Header, checksum, seal};
 use super::linear_tree::LinearTreeModel;
 use super::scoring::Scoring;
+use super::varint::{Reader, put_sorted};
 use crate::{Error, Result};
 
-/// The version of the layout; a reader accepts this one only.
-pub const FORMAT_VERSION: u64 = 1;
-
 const KEY: &str = "proxtree";
-const PACKAGE_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// An array of the caller's that travels with the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,21 +118,17 @@ pub fn to_bytes(model: &LinearTreeModel, description: &Description) -> Result<Ve
             (name.clone(), sum.into())
         })
         .collect();
-    let mut document = json!({
+    let document = seal(json!({
         "class_name": description.class_name,
-        "format_version": FORMAT_VERSION,
         "n_features": model.n_features(),
         "n_labels": model.n_labels(),
         "n_trees": model.trees().len(),
         "normalize": model.normalize(),
-        "package_version": PACKAGE_VERSION,
         "scoring": model.scoring().name(),
         "sections": checksums,
         "settings": description.settings,
-    });
-    let sum = crc32fast::hash(document.to_string().as_bytes());
-    document["crc32"] = sum.into();
-    let metadata = HashMap::from([(KEY.to_owned(), document.to_string())]);
+    }));
+    let metadata = HashMap::from([(KEY.to_owned(), document)]);
     serialize(&sections, Some(metadata)).map_err(|e| Error::data(format!("cannot save: {e}")))
 }
 
@@ -224,56 +218,6 @@ fn read(bytes: &[u8]) -> Result<(LinearTreeModel, Description)> {
     Ok((model, description))
 }
 
-/// The JSON document of a file.
-struct Header {
-    fields: Map<String, Value>,
-    sections: Map<String, Value>,
-}
-
-impl Header {
-    fn parse(document: &str) -> Result<Self> {
-        let damaged = || Error::format("the header is damaged");
-        let Ok(Value::Object(mut fields)) = serde_json::from_str(document) else {
-            return Err(damaged());
-        };
-        // First of all: a later version may have changed the rest.
-        let version = fields.get("format_version").and_then(Value::as_u64);
-        if version != Some(FORMAT_VERSION) {
-            let version = version.map_or_else(|| "unknown".to_owned(), |v| v.to_string());
-            let writer = fields.get("package_version").and_then(Value::as_str);
-            return Err(Error::format(format!(
-                "format version {version}, written by proxtree {}; this is proxtree \
-                 {PACKAGE_VERSION}, which reads format version {FORMAT_VERSION}",
-                writer.unwrap_or("of unknown version")
-            )));
-        }
-        let sum = fields.remove("crc32").and_then(|v| v.as_u64());
-        let text = Value::Object(fields.clone()).to_string();
-        if sum != Some(u64::from(crc32fast::hash(text.as_bytes()))) {
-            return Err(damaged());
-        }
-        match fields.remove("sections") {
-            Some(Value::Object(sections)) => Ok(Self { fields, sections }),
-            _ => Err(damaged()),
-        }
-    }
-
-    fn field<'a, T>(&'a self, name: &str, read: impl Fn(&'a Value) -> Option<T>) -> Result<T> {
-        self.fields
-            .get(name)
-            .and_then(read)
-            .ok_or_else(|| Error::format(format!("the header has no valid {name}")))
-    }
-
-    fn number(&self, name: &str) -> Result<usize> {
-        self.field(name, |v| v.as_u64().and_then(|n| usize::try_from(n).ok()))
-    }
-
-    fn text(&self, name: &str) -> Result<&str> {
-        self.field(name, Value::as_str)
-    }
-}
-
 fn add(sections: &mut BTreeMap<String, Section<'_>>, name: String, dtype: Dtype, bytes: Vec<u8>) {
     if !bytes.is_empty() {
         let shape = vec![bytes.len() * 8 / dtype.bitsize()];
@@ -310,13 +254,6 @@ fn extra_section(extra: &Extra) -> Result<Section<'_>> {
         shape: extra.shape.clone(),
         bytes: Cow::Borrowed(&extra.bytes),
     })
-}
-
-fn checksum(dtype: Dtype, shape: &[usize], bytes: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(format!("{dtype}{shape:?}").as_bytes());
-    hasher.update(bytes);
-    hasher.finalize()
 }
 
 fn raw(section: Option<TensorView<'_>>) -> Vec<u8> {

@@ -7,12 +7,15 @@
 mod classifiers;
 mod encoding;
 mod file;
+mod header;
 mod linear_tree;
 mod scoring;
 mod store;
+mod varint;
 
 pub use classifiers::{ChildWeights, Entry, NodeClassifiers};
-pub use file::{Description, Extra, FORMAT_VERSION, from_bytes, to_bytes};
+pub use file::{Description, Extra, from_bytes, to_bytes};
+pub use header::FORMAT_VERSION;
 pub use linear_tree::{LinearTreeModel, TrainedTree};
 pub use scoring::Scoring;
 pub use store::{load, save};

@@ -81,6 +81,7 @@ impl Scoring {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp)]
 mod tests {
     use super::*;
 

@@ -136,6 +136,7 @@ pub(super) fn margins(node: &NodeClassifiers, index: &NodeIndex, row: &Row<'_>, 
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp)]
 mod tests {
     use super::*;
     use crate::model::ChildWeights;
