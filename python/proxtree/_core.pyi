@@ -8,13 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "LabelTree",
     "Model",
     "TextReader",
     "available_threads",
     "format_rows",
+    "kmeans",
+    "label_features",
     "normalize_rows",
     "solve",
-    "train_one_vs_rest",
+    "train",
 ]
 
 _Index: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
@@ -44,10 +47,13 @@ def solve(
     w0: NDArray[np.float64] | None,
     history: bool,
 ) -> dict[str, Any]: ...
-def train_one_vs_rest(
+def train(
     x: _Csr,
     y: _Pattern,
+    trees: list[LabelTree],
     *,
+    scoring: str,
+    root_rows: str,
     solver: str,
     alpha: float,
     alpha_exponent: float,
@@ -58,12 +64,58 @@ def train_one_vs_rest(
     sample_weight: NDArray[np.float64] | None,
     tol: float,
     max_iter: int | None,
+    violation_tol: float,
+    prune: float,
     intercept_scaling: float,
     penalize_intercept: bool,
     normalize: bool,
     n_threads: int,
     progress: Callable[[int, int, int], object] | None,
-) -> tuple[Model, dict[str, NDArray[Any]]]: ...
+) -> tuple[Model, list[dict[str, NDArray[Any]]]]: ...
+def label_features(*, x: _Csr, y: _Pattern, n_threads: int) -> _CsrOut: ...
+def kmeans(
+    *,
+    x: _Csr,
+    n_clusters: int,
+    max_iter: int,
+    tol: float,
+    spherical: bool,
+    seed: int,
+    n_threads: int,
+) -> tuple[NDArray[np.uint32], float, int]: ...
+@final
+class LabelTree:
+    @staticmethod
+    def build(
+        *,
+        label_features: _Csr,
+        n_clusters: int,
+        max_depth: int,
+        clustering: str,
+        seed: int,
+        n_threads: int,
+    ) -> LabelTree: ...
+    @staticmethod
+    def flat(*, n_labels: int) -> LabelTree: ...
+    @staticmethod
+    def from_parts(
+        *, n_labels: int, child_ptr: NDArray[np.uint32], children: NDArray[np.uint32]
+    ) -> LabelTree: ...
+    @staticmethod
+    def from_parents(*, parents: NDArray[np.int64]) -> LabelTree: ...
+    @staticmethod
+    def from_file(
+        *, path: str | PathLike[str], label_names: list[str]
+    ) -> LabelTree: ...
+    def clip(self, *, max_depth: int) -> LabelTree: ...
+    def parts(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
+    def depth_table(self) -> dict[str, NDArray[np.int64]]: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def n_labels(self) -> int: ...
+    @property
+    def n_nodes(self) -> int: ...
 
 @final
 class TextReader:

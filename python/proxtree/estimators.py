@@ -200,9 +200,15 @@ class LinearOneVsRest(LinearModel):
         trained = np.bincount(Y.indices, minlength=Y.shape[1]) > 0
         _check_positives(trained)
         with reporting(self.progress) as progress:
-            model, fields = _core.train_one_vs_rest(
+            model, (fields,) = _core.train(
                 csr_arg(X),
                 pattern_arg(Y),
+                # One-vs-rest is the tree of depth one, proved to the gap.
+                [_core.LabelTree.flat(n_labels=Y.shape[1])],
+                scoring="margin",
+                root_rows="all",
+                violation_tol=0.0,
+                prune=0.0,
                 **arguments,
                 sample_weight=weights,
                 n_threads=n_threads,
