@@ -1,10 +1,10 @@
 //! The default method: working sets, column sweeps, Newton on the support.
 
-use super::certificate::{Progress, prove};
 use super::intercept::solve_intercept;
 use super::newton::newton;
+use super::rounds::until_proved;
 use super::state::{Scaled, Workspace};
-use super::{Certificate, Problem, Settings, Status};
+use super::{Certificate, Problem, Settings};
 use crate::parallel::Control;
 
 /// First size of the working set; later ones are a multiple of the support.
@@ -25,7 +25,7 @@ const NEWTON_STEPS: u64 = 5;
 /// Inner work stops at this share of the worst violation outside the set.
 const INNER_SHARE: f64 = 0.5;
 
-/// Looks at the gap without progress after which the solve has stalled.
+/// Rounds without progress after which the solve has stalled.
 const PATIENCE: u32 = 4;
 
 /// Columns between two looks at the cancel flag.
@@ -45,41 +45,25 @@ pub(super) fn run(
     control: &Control,
 ) -> Certificate {
     let problem = Scaled::new(problem);
-    let mut n_iter = 0;
-    let mut progress = Progress::new();
     state.begin_working_set();
-    let (proof, status) = loop {
-        let proof = prove(&problem, settings, state);
-        if proof.is_within(settings.tol) {
-            break (proof, Status::Converged);
-        }
-        if control.is_cancelled() {
-            break (proof, Status::Cancelled);
-        }
-        if n_iter >= settings.max_iter {
-            break (proof, Status::MaxIter);
-        }
-        let outside = grow(&problem, state);
-        progress.note(&proof, outside.added);
-        if progress.waited >= PATIENCE {
-            break (proof, Status::Stalled);
-        }
-        // Without progress the inner work must become more exact.
-        let floor = 0.5 * settings.tol.min(0.1) * 0.1_f64.powi(progress.waited as i32);
-        let target = (INNER_SHARE * outside.violation).max(floor * problem.alpha);
-        n_iter += inner(&problem, state, target, settings.max_iter - n_iter, control);
-    };
-    proof.certificate(state, n_iter, status)
+    until_proved(
+        &problem,
+        settings,
+        state,
+        control,
+        PATIENCE,
+        |state, round| {
+            let outside = grow(&problem, state);
+            let exact = 0.5 * settings.tol.min(0.1) * 0.1_f64.powi(round.waited as i32);
+            let target = (INNER_SHARE * outside).max(exact * problem.alpha);
+            inner(&problem, state, target, round.budget, control)
+        },
+    )
 }
 
-/// What lies outside the working set.
-struct Outside {
-    violation: f64,
-    added: bool,
-}
-
-/// Drop zero weights from the working set, then add the worst violators.
-fn grow(problem: &Scaled<'_>, state: &mut Workspace) -> Outside {
+/// Drop zero weights from the working set, then add the worst violators. Returns
+/// the worst violation that lay outside.
+fn grow(problem: &Scaled<'_>, state: &mut Workspace) -> f64 {
     let alpha = problem.alpha;
     let mut set = std::mem::take(&mut state.working_set);
     for &j in &set {
@@ -116,11 +100,10 @@ fn grow(problem: &Scaled<'_>, state: &mut Workspace) -> Outside {
     for &j in &candidates {
         state.in_working_set[j as usize] = true;
     }
-    let added = !candidates.is_empty();
     set.extend_from_slice(&candidates);
     state.working_set = set;
     state.candidates = candidates;
-    Outside { violation, added }
+    violation
 }
 
 /// Lower the objective on the working set until no violation exceeds `target`.

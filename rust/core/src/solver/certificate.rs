@@ -46,34 +46,6 @@ impl Proof {
     }
 }
 
-/// Tells slow progress from none.
-#[derive(Debug)]
-pub(super) struct Progress {
-    best_objective: f64,
-    best_gap: f64,
-    /// Looks at the gap since objective or gap last fell.
-    pub(super) waited: u32,
-}
-
-impl Progress {
-    pub(super) fn new() -> Self {
-        Self {
-            best_objective: f64::INFINITY,
-            best_gap: f64::INFINITY,
-            waited: 0,
-        }
-    }
-
-    /// Take a new proof into account; `changed`: the working set has grown.
-    pub(super) fn note(&mut self, proof: &Proof, changed: bool) {
-        let falls = self.best_objective - proof.objective > 1e-12 * proof.objective
-            || proof.gap() < 0.999 * self.best_gap;
-        self.waited = if falls || changed { 0 } else { self.waited + 1 };
-        self.best_objective = self.best_objective.min(proof.objective);
-        self.best_gap = self.best_gap.min(proof.gap());
-    }
-}
-
 /// Solve the intercept exactly, compute the full gradient, bound the optimum.
 ///
 /// With `a^_i = 2 c_i max(0, hinge_i)` the dual point is `tau a^` with the

@@ -1,8 +1,8 @@
 //! Plain coordinate descent over all features: slow, obvious, the one to check against.
 
-use super::certificate::{Progress, prove};
+use super::rounds::until_proved;
 use super::state::{Row, Scaled, Workspace};
-use super::{Certificate, Problem, Settings, Status};
+use super::{Certificate, Problem, Settings};
 use crate::parallel::Control;
 
 /// LIBLINEAR's line search: sufficient share, shortening, most trials.
@@ -13,7 +13,7 @@ const TRIALS: usize = 20;
 /// Sweeps after which shrunken features come back and the gap is looked at.
 const SWEEPS_PER_PROOF: u64 = 100;
 
-/// Looks at the gap without progress after which the solve has stalled.
+/// Rounds without progress after which the solve has stalled.
 const PATIENCE: u32 = 50;
 
 /// Coordinate descent with shrinking, dense margins and a cyclic order.
@@ -33,46 +33,38 @@ pub(super) fn run(
 ) -> Certificate {
     let problem = Scaled::new(problem);
     let n_features = problem.design.n_features();
-    let mut n_iter = 0;
-    let mut progress = Progress::new();
     let mut inner_tol = 0.1;
-    let (proof, status) = loop {
-        let proof = prove(&problem, settings, state);
-        if proof.is_within(settings.tol) {
-            break (proof, Status::Converged);
-        }
-        if control.is_cancelled() {
-            break (proof, Status::Cancelled);
-        }
-        if n_iter >= settings.max_iter {
-            break (proof, Status::MaxIter);
-        }
-        progress.note(&proof, false);
-        if progress.waited >= PATIENCE {
-            break (proof, Status::Stalled);
-        }
-        let mut margins = Margins::new(&problem, state);
-        let mut active: Vec<usize> = (0..n_features).collect();
-        let mut previous = f64::INFINITY;
-        for _ in 0..SWEEPS_PER_PROOF.min(settings.max_iter - n_iter) {
-            n_iter += 1;
-            let slack = previous / problem.design.n_samples() as f64;
-            let mut worst: f64 = 0.0;
-            active.retain(|&j| {
-                let (violation, depth) = margins.descend(&problem, state, j);
-                worst = worst.max(violation);
-                // How far inside [-alpha, alpha] a zero weight's derivative is.
-                depth <= slack
-            });
-            worst = worst.max(margins.descend_intercept(&problem, state));
-            if worst <= inner_tol * problem.alpha || control.is_cancelled() {
-                break;
+    until_proved(
+        &problem,
+        settings,
+        state,
+        control,
+        PATIENCE,
+        |state, round| {
+            let mut used = 0;
+            let mut margins = Margins::new(&problem, state);
+            let mut active: Vec<usize> = (0..n_features).collect();
+            let mut previous = f64::INFINITY;
+            for _ in 0..SWEEPS_PER_PROOF.min(round.budget) {
+                used += 1;
+                let slack = previous / problem.design.n_samples() as f64;
+                let mut worst: f64 = 0.0;
+                active.retain(|&j| {
+                    let (violation, depth) = margins.descend(&problem, state, j);
+                    worst = worst.max(violation);
+                    // How far inside [-alpha, alpha] a zero weight's derivative is.
+                    depth <= slack
+                });
+                worst = worst.max(margins.descend_intercept(&problem, state));
+                if worst <= inner_tol * problem.alpha || control.is_cancelled() {
+                    break;
+                }
+                previous = worst;
             }
-            previous = worst;
-        }
-        inner_tol = (inner_tol * 0.1).max(1e-15);
-    };
-    proof.certificate(state, n_iter, status)
+            inner_tol = (inner_tol * 0.1).max(1e-15);
+            used
+        },
+    )
 }
 
 /// `x_i . w + intercept` of every sample, kept up to date step by step.

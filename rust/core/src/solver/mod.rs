@@ -21,6 +21,7 @@ mod design;
 mod intercept;
 mod newton;
 mod ray;
+mod rounds;
 mod state;
 mod support;
 mod sweeps;

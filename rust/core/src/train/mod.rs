@@ -14,7 +14,7 @@ pub use problems::Record;
 pub use recipe::{ClassWeight, Recipe};
 
 use self::node::{Extractor, NodeData, node_rows};
-use self::problems::{SolvedNode, solve_alone, solve_together};
+use self::problems::{Hands, SolvedNode, solve_node};
 use crate::model::{LinearTreeModel, Scoring, TrainedTree};
 use crate::parallel::Control;
 use crate::solver::{Design, Settings};
@@ -181,7 +181,7 @@ impl Job<'_> {
         let mut extractor = self.extractor();
         for &v in &order[..n_large] {
             self.control.check()?;
-            solved[v] = Some(self.solve(v, &mut extractor, solve_together)?);
+            solved[v] = Some(self.solve(v, &mut extractor, Hands::All)?);
         }
         drop(extractor);
         let next = AtomicUsize::new(n_large);
@@ -191,7 +191,7 @@ impl Job<'_> {
             while let Some(&v) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                 self.control.check()?;
                 let extractor = extractor.get_or_insert_with(|| self.extractor());
-                let node = self.solve(v, extractor, solve_alone)?;
+                let node = self.solve(v, extractor, Hands::One)?;
                 // A poisoned lock means that another worker panicked: so do we.
                 finished.lock().expect("no worker panicked")[v] = Some(node);
             }
@@ -230,7 +230,7 @@ impl Job<'_> {
         }
     }
 
-    fn solve(&self, node: usize, extractor: &mut Extractor, solver: Solver) -> Result<SolvedNode> {
+    fn solve(&self, node: usize, extractor: &mut Extractor, hands: Hands) -> Result<SolvedNode> {
         let children = self.tree.children(node).map(|c| self.child_rows(c));
         if self.is_whole(node) {
             let mut positives = Pattern {
@@ -243,14 +243,7 @@ impl Job<'_> {
                 positives.indptr.push(positives.indices.len() as u64);
             }
             let design = Design::new(self.x, self.sample_weight)?;
-            return solver(
-                &design,
-                positives.view(),
-                self.recipe,
-                self.settings,
-                self.control,
-                None,
-            );
+            return self.solve_over(&design, None, positives.view(), hands);
         }
         let NodeData {
             x,
@@ -259,26 +252,27 @@ impl Job<'_> {
             sample_weight,
         } = extractor.extract(self.x, self.sample_weight, &self.rows[node], children);
         let design = Design::new(x.view(), sample_weight.as_deref())?;
-        solver(
-            &design,
-            positives.view(),
+        self.solve_over(&design, Some(&feature_ids), positives.view(), hands)
+    }
+
+    fn solve_over(
+        &self,
+        design: &Design<'_>,
+        feature_ids: Option<&[u32]>,
+        positives: PatternView<'_>,
+        hands: Hands,
+    ) -> Result<SolvedNode> {
+        solve_node(
+            design,
+            feature_ids,
+            positives,
             self.recipe,
             self.settings,
+            hands,
             self.control,
-            Some(&feature_ids),
         )
     }
 }
-
-/// How a node's problems are shared out.
-type Solver = fn(
-    &Design<'_>,
-    PatternView<'_>,
-    &Recipe,
-    &Settings,
-    &Control,
-    Option<&[u32]>,
-) -> Result<SolvedNode>;
 
 fn check_labels(n_samples: usize, y: PatternView<'_>, tree: &LabelTree) -> Result<()> {
     if tree.n_labels() != y.n_cols() {

@@ -27,23 +27,34 @@ pub(super) struct SolvedNode {
     pub(super) records: Vec<Record>,
 }
 
+/// Who solves the problems of a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Hands {
+    /// All threads of the current pool.
+    All,
+    /// The calling thread alone.
+    One,
+}
+
 /// Solve one problem for each row of `positives`, shape (n_children, n_rows),
-/// with all threads of the pool: those with the most positives first.
+/// those with the most positives first. `feature_ids` are the global ids of the
+/// node's features, where it has its own.
 ///
 /// Each problem is solved by one thread from scratch, so the result does not
 /// depend on their number.
-pub(super) fn solve_together(
+pub(super) fn solve_node(
     design: &Design<'_>,
+    feature_ids: Option<&[u32]>,
     positives: PatternView<'_>,
     recipe: &Recipe,
     settings: &Settings,
+    hands: Hands,
     control: &Control,
-    feature_ids: Option<&[u32]>,
 ) -> Result<SolvedNode> {
     let mut order: Vec<u32> = (0..positives.n_rows() as u32).collect();
     order.sort_by_key(|&p| std::cmp::Reverse(positives.row(p as usize).len()));
     let next = AtomicUsize::new(0);
-    let parts: Vec<Result<Part>> = rayon::broadcast(|_| {
+    let work = || {
         let mut part = Part::default();
         let mut workspace = Workspace::new(design);
         while let Some(&p) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -52,28 +63,13 @@ pub(super) fn solve_together(
             part.solve(p, &problem, settings, &mut workspace, control)?;
         }
         Ok(part)
-    });
+    };
+    let parts = match hands {
+        Hands::All => rayon::broadcast(|_| work()),
+        Hands::One => vec![work()],
+    };
     let parts = parts.into_iter().collect::<Result<Vec<Part>>>()?;
     assemble(positives.n_rows(), &parts, feature_ids)
-}
-
-/// The same by the calling thread alone.
-pub(super) fn solve_alone(
-    design: &Design<'_>,
-    positives: PatternView<'_>,
-    recipe: &Recipe,
-    settings: &Settings,
-    control: &Control,
-    feature_ids: Option<&[u32]>,
-) -> Result<SolvedNode> {
-    let mut part = Part::default();
-    let mut workspace = Workspace::new(design);
-    for p in 0..positives.n_rows() {
-        control.check()?;
-        let problem = recipe.problem(design, positives.row(p));
-        part.solve(p as u32, &problem, settings, &mut workspace, control)?;
-    }
-    assemble(positives.n_rows(), &[part], feature_ids)
 }
 
 /// What one thread solved, in its own order.
