@@ -12,8 +12,11 @@ use proxtree_core::model::{
 };
 use proxtree_core::parallel::Control;
 use proxtree_core::predict::{Predictor, Query};
-use proxtree_core::sparse::{CsrMatrix, Pattern};
 use proxtree_core::tree::LabelTree;
+
+mod draw;
+
+use draw::Draw;
 
 const N_LABELS: usize = 18_000;
 const N_FEATURES: usize = 40_000;
@@ -22,54 +25,10 @@ const ROW_FEATURES: usize = 30;
 const LABEL_WEIGHTS: usize = 16;
 const CHILDREN: usize = 100;
 
-struct Draw(u64);
-
-impl Draw {
-    fn unit(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// Sorted unique features; feature `j` about as often as 1 / (j + 1).
-    fn features(&mut self, n: usize) -> Vec<u32> {
-        let mut ids: Vec<u32> = (0..n)
-            .map(|_| (N_FEATURES as f64).powf(self.unit()) as u32 - 1)
-            .collect();
-        ids.sort_unstable();
-        ids.dedup();
-        ids
-    }
-
-    fn values(&mut self, n: usize) -> Vec<f32> {
-        (0..n).map(|_| self.unit() as f32 + 0.1).collect()
-    }
-}
-
-fn rows(draw: &mut Draw) -> CsrMatrix {
-    let mut x = CsrMatrix {
-        pattern: Pattern {
-            n_cols: N_FEATURES,
-            indptr: vec![0],
-            indices: Vec::new(),
-        },
-        data: Vec::new(),
-    };
-    for _ in 0..N_ROWS {
-        let ids = draw.features(ROW_FEATURES);
-        x.data.extend(draw.values(ids.len()));
-        x.pattern.indices.extend(ids);
-        x.pattern.indptr.push(x.data.len() as u64);
-    }
-    x
-}
-
 fn classifiers(draw: &mut Draw, n_children: usize) -> NodeClassifiers {
     let problems: Vec<_> = (0..n_children)
         .map(|_| {
-            let ids = draw.features(LABEL_WEIGHTS);
+            let ids = draw.features(N_FEATURES, LABEL_WEIGHTS);
             let values = draw.values(ids.len());
             (ids, values, -draw.unit())
         })
@@ -106,7 +65,7 @@ fn deep_tree() -> LabelTree {
 
 fn predict(c: &mut Criterion) {
     let mut draw = Draw(1);
-    let x = rows(&mut draw);
+    let x = draw.rows(N_ROWS, N_FEATURES, ROW_FEATURES);
     let flat = model(
         &mut draw,
         LabelTree::flat(N_LABELS).unwrap(),

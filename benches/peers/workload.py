@@ -28,16 +28,27 @@ FREQUENCY_BINS = [
 ]
 
 
-def load_train(name: str) -> Any:
-    """Load the training part of a data set of the PROXTREE_DATA folder."""
+def _load(name: str, part: str) -> Any:
     folder = os.environ.get("PROXTREE_DATA")
     if not folder:
         sys.exit("set PROXTREE_DATA to the folder that holds <set>/train.txt.xz")
-    path = Path(folder) / name / "train.txt.xz"
+    path = Path(folder) / name / f"{part}.txt.xz"
     if not path.is_file():
         sys.exit(f"no such data set: {path}")
     X, Y = proxtree.load_xmc(path)
     return (proxtree.normalize_rows(X) if name in NORMALISED else X), Y
+
+
+def load_train(name: str) -> Any:
+    """Load the training part of a data set of the PROXTREE_DATA folder."""
+    return load_split(name)[:2] if name == "wordnet_nouns" else _load(name, "train")
+
+
+def load_split(name: str) -> Any:
+    """Load X, Y, X_test, Y_test; wordnet_nouns ships with the package."""
+    if name == "wordnet_nouns":
+        return proxtree.datasets.wordnet_nouns_tfidf()[:4]
+    return (*_load(name, "train"), *_load(name, "test"))
 
 
 def labels_by_frequency_rank(counts: np.ndarray, n: int) -> np.ndarray:

@@ -89,6 +89,7 @@ pub(crate) fn solve<'py>(
             max_iter: max_iter.unwrap_or(DEFAULT_MAX_ITER),
             prune: 0.0,
             round_weights: false,
+            round_intercept: false,
             history,
         };
         let begin: Vec<(u32, f64)> = (0..)
@@ -176,6 +177,7 @@ pub(crate) fn train<'py>(
             max_iter: max_iter.unwrap_or(DEFAULT_MAX_ITER),
             prune,
             round_weights: true,
+            round_intercept: false,
             history: false,
         };
         let plan = Plan {

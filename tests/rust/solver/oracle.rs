@@ -146,6 +146,7 @@ impl Case {
             max_iter: self.max_iter,
             prune: 0.0,
             round_weights: false,
+            round_intercept: false,
             history: true,
         };
         let certificate = solve(

@@ -88,6 +88,9 @@ pub(super) fn prove(problem: &Scaled<'_>, settings: &Settings, state: &mut Works
     }
     state.refresh(problem.design);
     solve_intercept(problem, state, EXACT);
+    if settings.round_intercept {
+        state.intercept = f64::from(state.intercept as f32);
+    }
     let sums = loss_gradient(problem, state);
     let (mut l1, mut l2) = (0.0, 0.0);
     for j in state.nonzero() {

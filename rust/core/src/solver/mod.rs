@@ -96,6 +96,8 @@ pub struct Settings {
     pub prune: f64,
     /// End with weights that are exact as `f32`, certified as such.
     pub round_weights: bool,
+    /// End with an intercept that is exact as `f32` too: deep trees store it so.
+    pub round_intercept: bool,
     /// Record (seconds, objective, gap) at every look at the gap.
     pub history: bool,
 }

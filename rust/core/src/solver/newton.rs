@@ -305,11 +305,12 @@ impl NewtonBuffers {
         let change = ray.change(t);
         self.kinks = kinks;
         self.gained = gained;
-        if !(change < 0.0) {
-            return false;
+        // Not a number is no fall either.
+        let falls = change < 0.0;
+        if falls {
+            self.advance(support, t, on_kink);
         }
-        self.advance(support, t, on_kink);
-        true
+        falls
     }
 
     fn ray<'a>(&'a self, weight: &'a [f64]) -> Ray<'a> {

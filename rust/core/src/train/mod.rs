@@ -66,6 +66,12 @@ pub fn train_model(
     control.set_total(plan.trees.iter().map(|t| t.n_problems() as u64).sum());
     let (mut trees, mut records) = (Vec::new(), Vec::new());
     for tree in plan.trees {
+        // As the model will store them: one-vs-rest keeps f64, whose gradient sums
+        // over all rows.
+        let settings = Settings {
+            round_intercept: tree.n_nodes() > 1,
+            ..plan.settings
+        };
         let trained = train(
             x,
             y,
@@ -73,7 +79,7 @@ pub fn train_model(
             tree,
             plan.root_rows,
             &plan.recipe,
-            &plan.settings,
+            &settings,
             control,
         )?;
         trees.push(trained.tree);
