@@ -56,6 +56,8 @@ def test_integers():
     for value in (0, -1):
         with pytest.raises(DataError, match=f"k is {value}, expected at least 1"):
             check_int(value, "k", 1)
+    with pytest.raises(DataError, match="k is 10, expected at most 9"):
+        check_int(10, "k", 1, 9)
 
 
 def test_switches():

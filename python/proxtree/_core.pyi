@@ -83,6 +83,7 @@ def kmeans(
     seed: int,
     n_threads: int,
 ) -> tuple[NDArray[np.uint32], float, int]: ...
+
 @final
 class LabelTree:
     @staticmethod

@@ -15,6 +15,7 @@ from proxtree._estimator import Estimator
 from proxtree._parameters import check_bool, check_finite, check_int, check_n_threads
 from proxtree._validation import CsrArg, check_X, csr_arg
 from proxtree.exceptions import DataError, NotFittedError
+from proxtree.io._read import PathArgument
 
 # One-vs-rest has no tree to search: the native module's beam then plays no part.
 _NO_BEAM = 1
@@ -229,9 +230,7 @@ class LinearModel(Estimator):
             )
         return model.score_pairs(x, row_ids, label_ids, n_threads=self._threads(None))
 
-    def save(
-        self, path: _persistence.PathArgument, *, certificates: bool = False
-    ) -> None:
+    def save(self, path: PathArgument, *, certificates: bool = False) -> None:
         """Save the fitted model as one file at exactly `path`.
 
         A file that is there is replaced once the new one is complete.

@@ -58,8 +58,10 @@ def check_int(value: Any, name: str, low: int, high: int = 2**63 - 1) -> int:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
         raise TypeError(f"{name} is {value!r}, expected an integer")
     number = int(value)
-    if not low <= number <= high:
-        raise DataError(f"{name} is {number}, expected at least {low}, at most {high}")
+    if number < low:
+        raise DataError(f"{name} is {number}, expected at least {low}")
+    if number > high:
+        raise DataError(f"{name} is {number}, expected at most {high}")
     return number
 
 

@@ -12,12 +12,11 @@ import numpy as np
 from proxtree import _core
 from proxtree._certificates import CERTIFICATE, STATUS, from_fields, to_fields
 from proxtree.exceptions import FormatError
+from proxtree.io._read import PathArgument
 
 if TYPE_CHECKING:
     from proxtree._linear_model import LinearModel
     from proxtree.estimators import LinearOneVsRest
-
-PathArgument = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 _TYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"),

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxtree import _core
+from proxtree._parameters import check_n_threads
 from proxtree.exceptions import DataError
 from proxtree.io._compression import decompression_errors, is_compressed, plain_side
 
@@ -186,7 +187,7 @@ def _load(
     n_threads: SupportsIndex | None,
 ) -> Dataset:
     name = Path(os.fsdecode(path))
-    threads = thread_count(n_threads)
+    threads = check_n_threads(n_threads)
     reader = _core.TextReader(
         name,
         format=text_format,
@@ -228,13 +229,3 @@ def _width(name: str, value: SupportsIndex | None) -> int | None:
     if not 0 <= number < 2**32:
         raise DataError(f"{name} must be in [0, 2**32), got {number}")
     return number
-
-
-def thread_count(n_threads: SupportsIndex | None) -> int:
-    """Check the argument of that name; None means the CPUs that may be used."""
-    if n_threads is None:
-        return _core.available_threads()
-    number = index(n_threads)
-    if number < 1:
-        raise DataError(f"n_threads must be at least 1, got {number}")
-    return min(number, 2**16)

@@ -13,9 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxtree import _core
+from proxtree._parameters import check_n_threads
+from proxtree._validation import check_X, check_Y
 from proxtree.exceptions import DataError
 from proxtree.io._compression import plain_side
-from proxtree.io._read import PathArgument, thread_count
+from proxtree.io._read import PathArgument
 
 # Formatted at once: some 16 MB of text.
 _ENTRIES = 1 << 20
@@ -37,8 +39,9 @@ def save_xmc(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Finite values, rounded to float32. Stored zeros are left out; a feature
         stored twice in a row counts with its sum.
-    Y : {array-like, sparse matrix} of shape (n_samples, n_labels)
-        Zeros and ones. A label stored twice in a row counts once.
+    Y : {array-like, sparse matrix, list of lists} of shape (n_samples, n_labels)
+        Zeros and ones, or a list of label ids for each sample. A label stored twice
+        in a row counts once.
     n_threads : int, default=None
         Threads that format, at least 1. None means the CPUs this process may use.
 
@@ -56,16 +59,16 @@ def save_xmc(
     >>> from proxtree.io import save_xmc
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "tiny.txt")
-    ...     save_xmc(path, [[0.0, 0.1], [0.0, 0.0]], [[1, 1], [0, 0]])
+    ...     save_xmc(path, [[0.0, 0.1], [0.0, 0.0]], [[0, 1], []])
     ...     path.read_text()
     '2 2 2\n0,1 1:0.1\n \n'
     """
-    x, y = _features(X), _labels(Y)
+    x, y = check_X(X), check_Y(Y)
     if x.shape[0] != y.shape[0]:
         raise DataError(
             f"X and Y must have the same number of rows, got {x.shape} and {y.shape}"
         )
-    threads = thread_count(n_threads)
+    threads = check_n_threads(n_threads)
     name = Path(os.fsdecode(path))
     with _whole_file(name) as file, plain_side(name, file, "wb") as plain:
         plain.write(f"{x.shape[0]} {x.shape[1]} {y.shape[1]}\n".encode())
@@ -80,51 +83,6 @@ def save_xmc(
             plain.write(text)
 
 
-def _features(X: Any) -> sp.csr_matrix:
-    csr = _canonical(_csr(X, "X"))
-    with np.errstate(over="ignore"):
-        csr.data = np.ascontiguousarray(csr.data, dtype=np.float32)
-    wrong = ~np.isfinite(csr.data)
-    if wrong.any():
-        at = int(wrong.argmax())
-        row = int(np.searchsorted(csr.indptr, at, side="right")) - 1
-        raise DataError(
-            f"X must be finite as float32: row {row}, column {csr.indices[at]} is not"
-        )
-    return csr
-
-
-def _labels(Y: Any) -> sp.csr_matrix:
-    csr = _csr(Y, "Y")
-    wrong = (csr.data != 0) & (csr.data != 1)
-    if wrong.any():
-        raise DataError(f"Y must hold 0 and 1 only, found {csr.data[wrong][0]}")
-    if not csr.data.all():
-        csr = csr.copy()
-        csr.eliminate_zeros()
-    return _canonical(csr)
-
-
-def _csr(matrix: Any, name: str) -> sp.csr_matrix:
-    if not sp.issparse(matrix):
-        matrix = np.asarray(matrix)
-        if matrix.ndim != 2:
-            raise DataError(f"{name} must have two dimensions, got {matrix.ndim}")
-    if matrix.dtype.kind not in "biuf":
-        raise DataError(f"{name} must hold real numbers, got dtype {matrix.dtype}")
-    if not matrix.dtype.isnative:
-        matrix = matrix.astype(matrix.dtype.newbyteorder("="))
-    return sp.csr_matrix(matrix)
-
-
-def _canonical(csr: sp.csr_matrix) -> sp.csr_matrix:
-    """Sort and add up in a copy where needed; the caller's matrix stays."""
-    if not csr.has_canonical_format:
-        csr = csr.copy()
-        csr.sum_duplicates()
-    return csr
-
-
 def _windows(x: sp.csr_matrix, y: sp.csr_matrix) -> Iterator[tuple[int, int]]:
     """Cut the rows so that each part holds about `_ENTRIES` entries."""
     n_rows = x.shape[0]
@@ -137,10 +95,7 @@ def _windows(x: sp.csr_matrix, y: sp.csr_matrix) -> Iterator[tuple[int, int]]:
 def _rows(csr: sp.csr_matrix, start: int, stop: int) -> tuple[Any, Any, Any]:
     first, last = csr.indptr[start], csr.indptr[stop]
     indptr = (csr.indptr[start : stop + 1] - first).astype(np.int64)
-    indices = np.ascontiguousarray(csr.indices[first:last])
-    if indices.dtype not in (np.int32, np.int64):
-        indices = indices.astype(np.int64)
-    return indptr, indices, csr.data[first:last]
+    return indptr, csr.indices[first:last], csr.data[first:last]
 
 
 @contextmanager
