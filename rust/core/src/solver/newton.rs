@@ -59,18 +59,20 @@ pub(super) fn newton(
     state: &mut Workspace,
     target: f64,
     max_steps: u64,
-    control: &Control,
 ) -> u64 {
     gather(problem, state);
     let support = std::mem::replace(&mut state.support, Support::new(0));
     let mut buffers = std::mem::take(&mut state.newton);
     buffers.load(problem, &support, state);
     let mut steps = 0;
-    while steps < max_steps && !control.is_cancelled() && buffers.linearise(&support) > target {
+    while steps < max_steps
+        && !problem.control.is_cancelled()
+        && buffers.linearise(&support) > target
+    {
         if buffers.w.len() <= DENSE {
             buffers.solve_dense(&support);
         } else {
-            buffers.solve_conjugate(&support, target, control);
+            buffers.solve_conjugate(&support, target, problem.control);
         }
         if !buffers.step(&support) {
             break;

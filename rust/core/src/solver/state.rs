@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use super::certificate::prove;
 use super::newton::NewtonBuffers;
 use super::support::Support;
-use super::{Certificate, Design, Intercept, Moment, Problem, Settings};
+use super::{Design, Intercept, Moment, Problem};
+use crate::parallel::Control;
 
 /// One sample as the column kernels see it: 16 bytes, one cache line per gather.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +42,7 @@ impl Row {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scaled<'a> {
     pub(super) design: &'a Design<'a>,
+    pub(super) control: &'a Control,
     pub(super) alpha: f64,
     pub(super) ridge: f64,
     /// Class weight of positives.
@@ -51,11 +52,12 @@ pub(super) struct Scaled<'a> {
 }
 
 impl<'a> Scaled<'a> {
-    pub(super) fn new(problem: &Problem<'a>) -> Self {
+    pub(super) fn new(problem: &Problem<'a>, control: &'a Control) -> Self {
         let unit = problem.class_weight.1;
         let alpha = problem.alpha / unit;
         Self {
             design: problem.design,
+            control,
             alpha,
             ridge: problem.ridge / unit,
             positive_weight: problem.class_weight.0 / unit,
@@ -96,6 +98,8 @@ pub struct Workspace {
     pub(super) candidates: Vec<u32>,
     pub(super) support: Support,
     pub(super) newton: NewtonBuffers,
+    /// Scratch of the certificate.
+    pub(super) steep: Vec<f64>,
     solution: Vec<(u32, f64)>,
     clock: Option<Instant>,
     history: Vec<Moment>,
@@ -123,6 +127,7 @@ impl Workspace {
             candidates: Vec::new(),
             support: Support::new(n),
             newton: NewtonBuffers::default(),
+            steep: Vec::new(),
             solution: Vec::new(),
             clock: None,
             history: Vec::new(),
@@ -193,8 +198,19 @@ impl Workspace {
     }
 
     /// Sum of the weights of the rows that are all alike.
+    ///
+    /// Exactly 0 when there are none: rounding would leave a loss of dust.
     pub(super) fn untouched_weight(&self) -> f64 {
-        self.untouched_weight.max(0.0)
+        if self.touched.len() == self.rows.len() {
+            0.0
+        } else {
+            self.untouched_weight.max(0.0)
+        }
+    }
+
+    /// How many positive rows there are.
+    pub(super) fn n_positives(&self) -> usize {
+        self.n_positives
     }
 
     fn touch(&mut self, i: u32) {
@@ -280,22 +296,14 @@ impl Workspace {
         }
     }
 
-    /// Set small weights to zero and prove what is left.
-    pub(super) fn prune(
-        &mut self,
-        problem: &Problem<'_>,
-        settings: &Settings,
-        n_iter: u64,
-    ) -> Certificate {
+    /// Set weights below `threshold` in absolute value to zero.
+    pub(super) fn prune(&mut self, threshold: f64) {
         for &j in &self.seen {
             let w = &mut self.weights[j as usize];
-            if w.abs() < settings.prune {
+            if w.abs() < threshold {
                 *w = 0.0;
             }
         }
-        let proof = prove(&Scaled::new(problem), settings, self);
-        let status = proof.status_within(settings.tol);
-        proof.certificate(self, n_iter, status)
     }
 
     /// Keep the weights as the solution.
