@@ -103,6 +103,11 @@ impl<'a> Design<'a> {
         self.sample_weight.as_ref().map_or(1.0, |w| w[i])
     }
 
+    /// The weights of all samples, where they are not all 1.
+    pub fn sample_weight(&self) -> Option<&[f64]> {
+        self.sample_weight.as_deref()
+    }
+
     /// Sum of all sample weights.
     pub fn total_weight(&self) -> f64 {
         self.total_weight

@@ -38,6 +38,10 @@ impl Row {
     }
 }
 
+/// Below this share of the whole, a difference of sums of weights is not exact
+/// enough for a proof.
+const LOST: f64 = 0.1;
+
 /// A problem in the units of its negatives (their class weight is 1).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scaled<'a> {
@@ -189,7 +193,23 @@ impl Workspace {
             positive += row.weight();
         }
         self.n_positives = self.touched.len();
-        self.class_totals = (positive, self.untouched_weight());
+        self.recount_untouched(design);
+        self.class_totals = (positive, self.untouched_weight);
+    }
+
+    /// Sum the weights of the untouched rows anew where differences have lost
+    /// digits: of rows that all weigh 1 they are exact.
+    fn recount_untouched(&mut self, design: &Design<'_>) {
+        let Some(weights) = design.sample_weight() else {
+            return;
+        };
+        if self.untouched_weight < LOST * design.total_weight() {
+            let untouched = weights.iter().zip(&self.is_touched);
+            self.untouched_weight = untouched.fold(
+                0.0,
+                |sum, (w, &touched)| if touched { sum } else { sum + w },
+            );
+        }
     }
 
     /// Weights of all positives and of all negatives.
@@ -245,12 +265,11 @@ impl Workspace {
     /// up, and let go of rows that no weight reaches any more.
     pub(super) fn refresh(&mut self, design: &Design<'_>) {
         for &i in &self.touched[self.n_positives..] {
-            let i = i as usize;
-            self.is_touched[i] = false;
-            self.rows[i].margin = 0.0;
-            self.untouched_weight += self.rows[i].weight();
+            self.is_touched[i as usize] = false;
+            self.rows[i as usize].margin = 0.0;
         }
         self.touched.truncate(self.n_positives);
+        self.untouched_weight = self.class_totals.1;
         for k in 0..self.n_positives {
             self.rows[self.touched[k] as usize].margin = 0.0;
         }
@@ -268,6 +287,7 @@ impl Workspace {
                 }
             }
         }
+        self.recount_untouched(design);
     }
 
     /// Start the working set with the features that have a weight.
