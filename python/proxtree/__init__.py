@@ -1,5 +1,81 @@
 """Extreme multi-label classification with sparse, certified linear models."""
 
+from importlib import import_module
 from importlib.metadata import version as _version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from proxtree import datasets, exceptions, io, metrics
+    from proxtree._persistence import load
+    from proxtree._validation import normalize_rows
+    from proxtree.estimators import LinearOneVsRest
+    from proxtree.exceptions import (
+        ConvergenceWarning,
+        DataError,
+        DataWarning,
+        FormatError,
+        NotFittedError,
+        ProxtreeError,
+    )
+    from proxtree.io import load_svmlight, load_xmc, save_xmc
+    from proxtree.solving import Solution, solve, solve_path
 
 __version__ = _version("proxtree")
+
+# Where each public name lives. numpy and scipy take long to import, so nothing is
+# loaded before it is used (PEP 562).
+_HOMES = {
+    "ConvergenceWarning": "exceptions",
+    "DataError": "exceptions",
+    "DataWarning": "exceptions",
+    "FormatError": "exceptions",
+    "LinearOneVsRest": "estimators",
+    "NotFittedError": "exceptions",
+    "ProxtreeError": "exceptions",
+    "Solution": "solving",
+    "load": "_persistence",
+    "load_svmlight": "io",
+    "load_xmc": "io",
+    "normalize_rows": "_validation",
+    "save_xmc": "io",
+    "solve": "solving",
+    "solve_path": "solving",
+}
+_MODULES = ("datasets", "exceptions", "io", "metrics")
+
+__all__ = [
+    "ConvergenceWarning",
+    "DataError",
+    "DataWarning",
+    "FormatError",
+    "LinearOneVsRest",
+    "NotFittedError",
+    "ProxtreeError",
+    "Solution",
+    "__version__",
+    "datasets",
+    "exceptions",
+    "io",
+    "load",
+    "load_svmlight",
+    "load_xmc",
+    "metrics",
+    "normalize_rows",
+    "save_xmc",
+    "solve",
+    "solve_path",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"proxtree.{name}")
+    if name in _HOMES:
+        value = getattr(import_module(f"proxtree.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'proxtree' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -83,3 +83,28 @@ pub fn with_pool<T: Send>(n_threads: usize, work: impl FnOnce() -> Result<T> + S
         .map_err(|e| Error::data(format!("cannot start {n_threads} threads: {e}")))?
         .install(work)
 }
+
+/// CPU seconds that the calling thread has used since it started.
+#[cfg(unix)]
+pub fn thread_cpu_seconds() -> f64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the pointer is to a live timespec of our own.
+    let failed = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    if failed == 0 {
+        time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+    } else {
+        f64::NAN
+    }
+}
+
+/// Seconds on the wall, where the system has no clock per thread.
+#[cfg(not(unix))]
+pub fn thread_cpu_seconds() -> f64 {
+    use std::sync::LazyLock;
+    use std::time::Instant;
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed().as_secs_f64()
+}

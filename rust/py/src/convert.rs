@@ -97,6 +97,11 @@ impl PatternArg<'_> {
 }
 
 impl CsrParts<'_> {
+    /// Number of rows as stated.
+    pub(crate) fn n_rows(&self) -> usize {
+        self.shape.0
+    }
+
     fn ids(&self) -> Result<&[u32]> {
         self.indices
             .as_deref()

@@ -15,7 +15,13 @@ mod tree;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
+    use super::io::{TextReader, format_rows};
+    #[pymodule_export]
+    use super::model::{Model, normalize_rows};
+    #[pymodule_export]
     use super::runtime::available_threads;
+    #[pymodule_export]
+    use super::train::{solve, train};
     #[pymodule_export]
     use super::tree::{LabelTree, kmeans, label_features};
 }

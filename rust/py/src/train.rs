@@ -1,1 +1,236 @@
-//! train
+//! Solving: one problem, or all of a model.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use proxtree_core::model::Scoring;
+use proxtree_core::solver::{
+    Certificate, DEFAULT_MAX_ITER, Design, Intercept, Method, Problem, Settings, Stop, Workspace,
+    solve as solve_core,
+};
+use proxtree_core::train::{ClassWeight, Plan, Recipe, Record, RootRows, train_model};
+use proxtree_core::{Error, Result};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert::{CsrArg, PatternArg};
+use crate::model::Model;
+use crate::runtime;
+use crate::tree::LabelTree;
+
+fn method(name: &str) -> Result<Method> {
+    match name {
+        "auto" => Ok(Method::Auto),
+        "coordinate_descent" => Ok(Method::CoordinateDescent),
+        other => Err(Error::data(format!(
+            "solver is {other:?}, expected \"auto\" or \"coordinate_descent\""
+        ))),
+    }
+}
+
+/// 0 stands for no intercept.
+fn intercept(scaling: f64, penalize: bool) -> Intercept {
+    if scaling == 0.0 {
+        Intercept::None
+    } else if penalize {
+        Intercept::Penalized(scaling)
+    } else {
+        Intercept::Free
+    }
+}
+
+/// Solve one problem; see `proxtree.solve`.
+#[pyfunction]
+#[pyo3(signature = (x, positives, *, solver, alpha, tol, max_iter, intercept_scaling, penalize_intercept, sample_weight, ridge, w0, history))]
+pub(crate) fn solve<'py>(
+    py: Python<'py>,
+    x: CsrArg<'py>,
+    positives: PyReadonlyArray1<'py, bool>,
+    solver: &str,
+    alpha: f64,
+    tol: f64,
+    max_iter: Option<u64>,
+    intercept_scaling: f64,
+    penalize_intercept: bool,
+    sample_weight: Option<PyReadonlyArray1<'py, f64>>,
+    ridge: f64,
+    w0: Option<PyReadonlyArray1<'py, f64>>,
+    history: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let x = x.parts()?;
+    let positives = positives.as_slice()?;
+    let sample_weight = sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
+    let w0 = w0.as_ref().map(|w| w.as_slice()).transpose()?;
+    let (certificate, coef, moments, seconds) = runtime::run(py, 1, None, |control| {
+        let x = x.matrix()?;
+        if positives.len() != x.n_rows() {
+            return Err(Error::data(format!(
+                "y has {} entries for {} rows",
+                positives.len(),
+                x.n_rows()
+            )));
+        }
+        let start = proxtree_core::parallel::thread_cpu_seconds();
+        let design = Design::new(x, sample_weight)?;
+        let positives: Vec<u32> = (0..)
+            .zip(positives)
+            .filter_map(|(i, &p)| p.then_some(i))
+            .collect();
+        let problem = Problem {
+            design: &design,
+            positives: &positives,
+            alpha,
+            ridge,
+            class_weight: (1.0, 1.0),
+            intercept: intercept(intercept_scaling, penalize_intercept),
+        };
+        let settings = Settings {
+            method: method(solver)?,
+            tol,
+            stop: Stop::Gap,
+            max_iter: max_iter.unwrap_or(DEFAULT_MAX_ITER),
+            prune: 0.0,
+            round_weights: false,
+            round_intercept: false,
+            history,
+        };
+        let begin: Vec<(u32, f64)> = (0..)
+            .zip(w0.unwrap_or_default().iter().copied())
+            .filter(|&(_, w)| w != 0.0)
+            .collect();
+        let mut workspace = Workspace::new(&design);
+        let certificate = solve_core(&problem, &settings, &begin, &mut workspace, control)?;
+        control.check()?;
+        let mut coef = vec![0.0; design.n_features()];
+        for &(j, w) in workspace.weights() {
+            coef[j as usize] = w;
+        }
+        let seconds = proxtree_core::parallel::thread_cpu_seconds() - start;
+        Ok((certificate, coef, workspace.history().to_vec(), seconds))
+    })?;
+    let out = PyDict::new(py);
+    out.set_item("coef", PyArray1::from_vec(py, coef))?;
+    out.set_item("intercept", certificate.intercept)?;
+    out.set_item("objective", certificate.objective)?;
+    out.set_item("dual_objective", certificate.dual_objective)?;
+    out.set_item("gap", certificate.gap())?;
+    out.set_item("n_iter", certificate.n_iter)?;
+    out.set_item("status", certificate.status as u8)?;
+    out.set_item("seconds", seconds)?;
+    out.set_item("history", moments)?;
+    Ok(out)
+}
+
+/// Train a model of one tree or several; see `proxtree.LinearOneVsRest` and
+/// `proxtree.LinearLabelTree`.
+/// `violation_tol = 0` stops on the gap alone.
+#[pyfunction]
+#[pyo3(signature = (x, y, trees, *, scoring, root_rows, solver, alpha, alpha_exponent, propensity_weight, ridge, class_weight, balanced, sample_weight, tol, max_iter, violation_tol, prune, intercept_scaling, penalize_intercept, normalize, n_threads, progress))]
+pub(crate) fn train<'py>(
+    py: Python<'py>,
+    x: CsrArg<'py>,
+    y: PatternArg<'py>,
+    trees: Vec<PyRef<'py, LabelTree>>,
+    scoring: &str,
+    root_rows: &str,
+    solver: &str,
+    alpha: f64,
+    alpha_exponent: f64,
+    propensity_weight: f64,
+    ridge: f64,
+    class_weight: Option<(f64, f64)>,
+    balanced: bool,
+    sample_weight: Option<PyReadonlyArray1<'py, f64>>,
+    tol: f64,
+    max_iter: Option<u64>,
+    violation_tol: f64,
+    prune: f64,
+    intercept_scaling: f64,
+    penalize_intercept: bool,
+    normalize: bool,
+    n_threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Model, Vec<Bound<'py, PyDict>>)> {
+    let (x, y) = (x.parts()?, y.parts()?);
+    let sample_weight = sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
+    let trees = trees.iter().map(|t| t.tree().clone()).collect();
+    let (model, records) = runtime::run(py, n_threads, progress.as_ref(), |control| {
+        let recipe = Recipe {
+            alpha,
+            alpha_exponent,
+            propensity_weight,
+            ridge,
+            class_weight: if balanced {
+                ClassWeight::Balanced
+            } else {
+                let (positive, negative) = class_weight.unwrap_or((1.0, 1.0));
+                ClassWeight::Fixed(positive, negative)
+            },
+            intercept: intercept(intercept_scaling, penalize_intercept),
+        };
+        let settings = Settings {
+            method: method(solver)?,
+            tol,
+            stop: if violation_tol > 0.0 {
+                Stop::Violation(violation_tol)
+            } else {
+                Stop::Gap
+            },
+            max_iter: max_iter.unwrap_or(DEFAULT_MAX_ITER),
+            prune,
+            round_weights: true,
+            round_intercept: false,
+            history: false,
+        };
+        let plan = Plan {
+            trees,
+            scoring: Scoring::from_name(scoring)?,
+            root_rows: rows_at_root(root_rows)?,
+            normalize,
+            recipe,
+            settings,
+        };
+        train_model(x.matrix()?, y.pattern()?, sample_weight, plan, control)
+    })?;
+    let records = records
+        .iter()
+        .map(|r| certificates(py, r))
+        .collect::<PyResult<_>>()?;
+    Ok((model.into(), records))
+}
+
+fn rows_at_root(name: &str) -> Result<RootRows> {
+    match name {
+        "all" => Ok(RootRows::All),
+        "labelled" => Ok(RootRows::Labelled),
+        other => Err(Error::data(format!(
+            "root_rows is {other:?}, expected \"all\" or \"labelled\""
+        ))),
+    }
+}
+
+/// The records as one array a field.
+fn certificates<'py>(py: Python<'py>, records: &[Record]) -> PyResult<Bound<'py, PyDict>> {
+    let of = |f: fn(&Certificate) -> f64| {
+        PyArray1::from_iter(py, records.iter().map(|r| f(&r.certificate)))
+    };
+    let out = PyDict::new(py);
+    out.set_item("objective", of(|c| c.objective))?;
+    out.set_item("dual_objective", of(|c| c.dual_objective))?;
+    out.set_item("gap", of(Certificate::gap))?;
+    out.set_item(
+        "n_iter",
+        PyArray1::from_iter(py, records.iter().map(|r| r.certificate.n_iter as i64)),
+    )?;
+    out.set_item(
+        "status",
+        PyArray1::from_iter(py, records.iter().map(|r| r.certificate.status as u8)),
+    )?;
+    out.set_item(
+        "nnz",
+        PyArray1::from_iter(py, records.iter().map(|r| r.nnz as i64)),
+    )?;
+    out.set_item(
+        "seconds",
+        PyArray1::from_iter(py, records.iter().map(|r| r.seconds)),
+    )?;
+    Ok(out)
+}

@@ -191,3 +191,10 @@ impl LabelTree {
         self.tree.n_nodes()
     }
 }
+
+impl LabelTree {
+    /// The core's tree.
+    pub(crate) fn tree(&self) -> &tree::LabelTree {
+        &self.tree
+    }
+}

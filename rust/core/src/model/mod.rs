@@ -1,1 +1,21 @@
 //! The trained model and its file.
+//!
+//! [`NodeClassifiers`] are the sparse weights of one internal node,
+//! [`LinearTreeModel`] is all nodes of all trees. A depth-one tree is
+//! one-vs-rest and takes no other road through this module.
+
+mod classifiers;
+mod encoding;
+mod file;
+mod header;
+mod linear_tree;
+mod scoring;
+mod store;
+mod varint;
+
+pub use classifiers::{ChildWeights, Entry, NodeClassifiers};
+pub use file::{Description, Extra, from_bytes, to_bytes};
+pub use header::FORMAT_VERSION;
+pub use linear_tree::{LinearTreeModel, TrainedTree};
+pub use scoring::Scoring;
+pub use store::{load, save};

@@ -1,1 +1,16 @@
 //! From rows to scores and best labels.
+//!
+//! [`Predictor`] takes one of two roads: a tree of depth one is an inverted
+//! index, searched exhaustively; a deeper one is searched by beam, and a beam as
+//! wide as the tree finds the same as scoring every label.
+
+mod beam;
+mod blocks;
+mod ensemble;
+mod flat;
+mod margins;
+mod pairs;
+mod predictor;
+mod top_k;
+
+pub use predictor::{Predictor, Query, TopLabels};

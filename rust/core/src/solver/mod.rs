@@ -1,1 +1,217 @@
-//! One binary problem: settings, methods, certificate.
+//! One binary problem: its parts, the methods that solve it, the proof.
+//!
+//! Every method minimises, over sparse `w` and the intercept `b`,
+//!
+//! ```text
+//! P(w, b) = alpha (||w||_1 + |b| / scale) + ridge/2 ||w||^2
+//!         + sum_i c_i max(0, 1 - s_i (x_i . w + b))^2
+//! ```
+//!
+//! with `s_i` = +1 for positives, -1 for all others, `c_i` the sample's weight
+//! times that of its class, and `scale` the value of the intercept's column
+//! (LIBLINEAR's `-B`). LIBLINEAR's `C` is `1 / alpha`.
+//! Source: Babbar and Schölkopf, "Data scarcity, robustness and extreme
+//! multi-label classification", Machine Learning 108, 2019, eq. (4).
+
+mod auto;
+mod certificate;
+mod coordinate_descent;
+mod descent;
+mod design;
+mod intercept;
+mod newton;
+mod ray;
+mod rounds;
+mod state;
+mod support;
+mod sweeps;
+
+use std::time::Instant;
+
+pub use design::Design;
+pub use state::Workspace;
+
+use crate::parallel::Control;
+use crate::{Error, Result};
+
+/// The constant column beside the features.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Intercept {
+    /// No such column.
+    None,
+    /// A column of this value whose weight is in the L1 term, as LIBLINEAR's `-B`.
+    Penalized(f64),
+    /// A column whose weight is not penalised.
+    Free,
+}
+
+/// One label (or one child of a node) against the rest.
+#[derive(Clone, Copy, Debug)]
+pub struct Problem<'a> {
+    /// The rows, shared with other problems.
+    pub design: &'a Design<'a>,
+    /// Ids of the positive rows, sorted.
+    pub positives: &'a [u32],
+    /// Weight of the L1 term, > 0.
+    pub alpha: f64,
+    /// Weight of the squared l2 term, >= 0; the intercept is never in it.
+    pub ridge: f64,
+    /// Class weights (positives, negatives), > 0.
+    pub class_weight: (f64, f64),
+    /// The intercept's kind.
+    pub intercept: Intercept,
+}
+
+/// Which method solves the problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Working sets, coordinate descent, Newton on the support: the fast one.
+    Auto,
+    /// Coordinate descent over all features, plainly: the one to check against.
+    CoordinateDescent,
+}
+
+/// What ends a solve before `max_iter`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stop {
+    /// A relative duality gap of at most `tol`.
+    Gap,
+    /// Besides, once the violations of a sweep add up to at most this share of
+    /// those of the first: enough for the nodes of a deep tree, where the gap of
+    /// an unfinished solve says little about ranking. [`Method::Auto`] only.
+    Violation(f64),
+}
+
+/// When to stop and what to keep.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The method.
+    pub method: Method,
+    /// Relative duality gap to reach: `gap <= tol * dual_objective`.
+    pub tol: f64,
+    /// What ends the solve.
+    pub stop: Stop,
+    /// Most sweeps and Newton steps together.
+    pub max_iter: u64,
+    /// Weights below this in absolute value are set to zero after the solve.
+    pub prune: f64,
+    /// End with weights that are exact as `f32`, certified as such.
+    pub round_weights: bool,
+    /// End with an intercept that is exact as `f32` too: deep trees store it so.
+    pub round_intercept: bool,
+    /// Record (seconds, objective, gap) at every look at the gap.
+    pub history: bool,
+}
+
+/// Sweeps and Newton steps after which `max_iter=None` gives up.
+pub const DEFAULT_MAX_ITER: u64 = 100_000;
+
+/// How a solve ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The gap is within the tolerance.
+    Converged = 0,
+    /// `max_iter` came first.
+    MaxIter = 1,
+    /// No step lowers the objective any more in floating point.
+    Stalled = 2,
+    /// The caller asked to stop.
+    Cancelled = 3,
+}
+
+/// The proof that comes with a solution: `objective - gap <= P(w*)`.
+#[derive(Clone, Copy, Debug)]
+pub struct Certificate {
+    /// `P` at the weights as returned.
+    pub objective: f64,
+    /// `D` at a feasible dual point: a lower bound on every objective.
+    pub dual_objective: f64,
+    /// Sweeps and Newton steps.
+    pub n_iter: u64,
+    /// How the solve ended.
+    pub status: Status,
+    /// The intercept as added to scores.
+    pub intercept: f64,
+}
+
+impl Certificate {
+    /// The duality gap `objective - dual_objective`, an absolute number.
+    pub fn gap(&self) -> f64 {
+        self.objective - self.dual_objective
+    }
+}
+
+/// One look at the gap: seconds since the start, objective, gap.
+pub type Moment = (f64, f64, f64);
+
+/// Solve one problem; the weights stay in `workspace` ([`Workspace::weights`]).
+///
+/// `start` holds weights to begin from, as (feature, weight) pairs; the
+/// intercept is always solved for. Deterministic. Cost: see [`Method`].
+///
+/// # Errors
+/// [`Error::Data`] where a number is outside its range.
+pub fn solve(
+    problem: &Problem<'_>,
+    settings: &Settings,
+    start: &[(u32, f64)],
+    workspace: &mut Workspace,
+    control: &Control,
+) -> Result<Certificate> {
+    check(problem, settings)?;
+    workspace.begin(problem, settings.history.then(Instant::now));
+    for &(j, w) in start {
+        workspace.set_weight(problem.design, j, w);
+    }
+    let mut certificate = match settings.method {
+        Method::Auto if settings.stop == Stop::Gap => {
+            auto::run(problem, settings, workspace, control)
+        }
+        Method::Auto => sweeps::run(problem, settings, workspace, control),
+        Method::CoordinateDescent => coordinate_descent::run(problem, settings, workspace, control),
+    };
+    if settings.prune > 0.0 && certificate.status != Status::Cancelled {
+        certificate = workspace.prune(problem, settings, certificate.n_iter);
+    }
+    workspace.finish();
+    // Inside, negatives weigh 1; the caller's scale comes back here.
+    let unit = problem.class_weight.1;
+    certificate.objective *= unit;
+    certificate.dual_objective *= unit;
+    workspace.scale_history(unit);
+    Ok(certificate)
+}
+
+fn check(problem: &Problem<'_>, settings: &Settings) -> Result<()> {
+    let positive = |name: &str, value: f64| {
+        if value > 0.0 && value.is_finite() {
+            Ok(())
+        } else {
+            Err(Error::data(format!(
+                "{name} is {value}, expected a finite value > 0"
+            )))
+        }
+    };
+    positive("alpha", problem.alpha)?;
+    positive("class_weight (positives)", problem.class_weight.0)?;
+    positive("class_weight (negatives)", problem.class_weight.1)?;
+    positive("tol", settings.tol)?;
+    if let Intercept::Penalized(scale) = problem.intercept {
+        positive("intercept_scaling", scale)?;
+    }
+    if !(problem.ridge >= 0.0 && problem.ridge.is_finite()) {
+        return Err(Error::data(format!(
+            "ridge is {}, expected a finite value >= 0",
+            problem.ridge
+        )));
+    }
+    if let Some(&last) = problem.positives.last()
+        && last as usize >= problem.design.n_samples()
+    {
+        return Err(Error::data(format!(
+            "positive row {last} is outside [0, {})",
+            problem.design.n_samples()
+        )));
+    }
+    Ok(())
+}

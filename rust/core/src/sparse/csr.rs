@@ -232,7 +232,8 @@ mod tests {
 
     #[test]
     fn each_broken_part_is_named() {
-        let broken: [(&[u64], &[u32], &[f32], &str); 7] = [
+        type Broken<'a> = (&'a [u64], &'a [u32], &'a [f32], &'a str);
+        let broken: [Broken<'_>; 7] = [
             (&[0, 2], &[0, 2, 1], &[1.0; 3], "indptr has 2 entries"),
             (&[0, 2, 4], &[0, 2, 1], &[1.0; 3], "indptr must run"),
             (

@@ -4,7 +4,9 @@
 //! second code path; column ids are `u32`, values `f32`.
 
 mod csr;
+mod normalize;
 mod transpose;
 
 pub use csr::{CsrMatrix, CsrView, Pattern, PatternView};
+pub use normalize::{append_normalized, normalize_rows};
 pub use transpose::{transpose, transpose_pattern};

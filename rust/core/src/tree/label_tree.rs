@@ -95,8 +95,7 @@ impl LabelTree {
         }
         if next_node != n_nodes {
             return Err(Error::data(format!(
-                "label tree: {} of {n_nodes} nodes hang under the root",
-                next_node
+                "label tree: {next_node} of {n_nodes} nodes hang under the root"
             )));
         }
         if let Some(label) = seen.iter().position(|&known| !known) {

@@ -1,0 +1,274 @@
+"""What all fitted linear models share: predicting and saving."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from proxtree import _core, _persistence
+from proxtree._estimator import Estimator
+from proxtree._parameters import check_bool, check_finite, check_int, check_n_threads
+from proxtree._validation import CsrArg, check_X, csr_arg
+from proxtree.exceptions import DataError, NotFittedError
+from proxtree.io._read import PathArgument
+
+# One-vs-rest has no tree to search: the native module's beam then plays no part.
+_NO_BEAM = 1
+
+
+@dataclass
+class Fitted:
+    """Everything a fit leaves, so that one assignment makes an estimator fitted."""
+
+    model: _core.Model
+    certificate: NDArray[np.void] | None
+    summary: dict[str, Any]
+
+    @cached_property
+    def coef(self) -> tuple[sparse.csr_matrix[np.float32], NDArray[np.float64]]:
+        """Weights by label and intercepts, unpacked when first asked for."""
+        (indptr, indices, data), intercept = self.model.coef()
+        shape = (self.model.n_labels, self.model.n_features)
+        return sparse.csr_matrix((data, indices, indptr), shape=shape), intercept
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k != "coef"}
+
+
+class LinearModel(Estimator):
+    """Prediction, saving and the fitted attributes."""
+
+    n_threads: int | None
+    _fitted: Fitted
+
+    def _fitted_or_raise(self) -> Fitted:
+        fitted: Fitted | None = vars(self).get("_fitted")
+        if fitted is None:
+            raise NotFittedError(
+                f"this {type(self).__name__} is not fitted yet; call fit first"
+            )
+        return fitted
+
+    def _set_fitted(
+        self,
+        model: _core.Model,
+        certificate: NDArray[np.void] | None,
+        summary: dict[str, Any],
+    ) -> None:
+        self._fitted = Fitted(model, certificate, summary)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in vars(self)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen by `fit`."""
+        return self._fitted_or_raise().model.n_features
+
+    @property
+    def n_labels_(self) -> int:
+        """Number of labels, those without positives included."""
+        return self._fitted_or_raise().model.n_labels
+
+    @property
+    def classes_(self) -> NDArray[np.int64]:
+        """The label ids 0, 1, ..., n_labels - 1."""
+        return np.arange(self.n_labels_)
+
+    @property
+    def n_nonzero_(self) -> int:
+        """Number of non-zero weights and intercepts."""
+        return self._fitted_or_raise().model.n_nonzero
+
+    @property
+    def certificate_(self) -> NDArray[np.void]:
+        """The proof of each label: structured array of shape (n_labels,)."""
+        certificate = self._fitted_or_raise().certificate
+        if certificate is None:
+            raise AttributeError(
+                "the model was saved without certificates; "
+                "save(path, certificates=True) keeps them"
+            )
+        return certificate
+
+    def certificate_summary(self) -> dict[str, Any]:
+        """Count the certificates; known for loaded models too.
+
+        Returns
+        -------
+        dict
+            "n_trained" labels (with positives), of these "n_converged",
+            "n_max_iter", "n_stalled" and "n_cancelled"; "worst_relative_gap" among
+            them.
+        """
+        return dict(self._fitted_or_raise().summary)
+
+    def predict_topk(
+        self,
+        X: Any,
+        k: int = 5,
+        *,
+        n_threads: int | None = None,
+        allowed: ArrayLike | None = None,
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Return the k labels with the highest scores of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As many features as in `fit`.
+        k : int, default=5
+            Labels per row, at least 1.
+        n_threads : int, optional
+            At least 1; None takes the estimator's own setting. The result does
+            not depend on it.
+        allowed : array-like of int, optional
+            Ids of the labels that may be returned; all by default.
+
+        Returns
+        -------
+        labels : ndarray of int32, shape (n_samples, k)
+            Best first; -1 where fewer than k labels can be returned. Labels
+            without positives in training are never returned.
+        scores : ndarray of float32, shape (n_samples, k)
+            Margins, negative infinity beside -1. Ties go to the smaller id.
+
+        Raises
+        ------
+        DataError
+            If `k`, `n_threads` or `allowed` is out of range, or `X` has another
+            number of features than the model.
+        NotFittedError
+            Before `fit`.
+        """
+        model = self._fitted_or_raise().model
+        ids = None if allowed is None else _ids(allowed, "allowed", model.n_labels)
+        return model.predict_topk(
+            self._checked(X),
+            check_int(k, "k", 1, 2**31 - 1),
+            allowed=ids,
+            beam_size=_NO_BEAM,
+            n_threads=self._threads(n_threads),
+        )
+
+    def predict(
+        self, X: Any, *, threshold: float | None = None
+    ) -> sparse.csr_matrix[np.uint8]:
+        """Return all labels whose score is above a threshold.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As many features as in `fit`.
+        threshold : float, optional
+            Scores must be greater; None means a margin of 0.
+
+        Returns
+        -------
+        csr_matrix of uint8, shape (n_samples, n_labels)
+            Ones. Labels without positives in training are never set.
+
+        Raises
+        ------
+        DataError
+            If `threshold` is not finite, or `X` has another number of features
+            than the model.
+        NotFittedError
+            Before `fit`.
+        """
+        model = self._fitted_or_raise().model
+        if threshold is None:
+            threshold = model.default_threshold
+        x = self._checked(X)
+        indptr, indices = model.predict_threshold(
+            x,
+            check_finite(threshold, "threshold"),
+            beam_size=_NO_BEAM,
+            n_threads=self._threads(None),
+        )
+        ones = np.ones(len(indices), np.uint8)
+        shape = (x[3][0], model.n_labels)
+        return sparse.csr_matrix((ones, indices, indptr), shape=shape)
+
+    def score_pairs(
+        self, X: Any, rows: ArrayLike, labels: ArrayLike
+    ) -> NDArray[np.float32]:
+        """Return the scores of chosen pairs of a row and a label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As many features as in `fit`.
+        rows, labels : array-like of int, shape (n_pairs,)
+            Row numbers of `X` and label ids.
+
+        Returns
+        -------
+        ndarray of float32, shape (n_pairs,)
+            The same bits as the scores of `predict_topk`.
+
+        Raises
+        ------
+        DataError
+            If an id is out of range or the two lengths differ.
+        NotFittedError
+            Before `fit`.
+        """
+        model = self._fitted_or_raise().model
+        x = self._checked(X)
+        row_ids = _ids(rows, "rows", x[3][0])
+        label_ids = _ids(labels, "labels", model.n_labels)
+        if len(row_ids) != len(label_ids):
+            raise DataError(
+                f"there are {len(row_ids)} rows and {len(label_ids)} labels, "
+                "expected one label for each row"
+            )
+        return model.score_pairs(x, row_ids, label_ids, n_threads=self._threads(None))
+
+    def save(self, path: PathArgument, *, certificates: bool = False) -> None:
+        """Save the fitted model as one file at exactly `path`.
+
+        A file that is there is replaced once the new one is complete.
+        `proxtree.load` reads it.
+
+        Parameters
+        ----------
+        path : str, bytes or os.PathLike
+            Any name; no suffix is added.
+        certificates : bool, default=False
+            Whether `certificate_` is kept, 53 bytes a label.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written; what was there before stays.
+        NotFittedError
+            Before `fit`.
+        """
+        _persistence.save(self, path, check_bool(certificates, "certificates"))
+
+    def _checked(self, X: Any) -> CsrArg:
+        return csr_arg(check_X(X, n_features=self.n_features_in_))
+
+    def _threads(self, n_threads: int | None) -> int:
+        return check_n_threads(self.n_threads if n_threads is None else n_threads)
+
+
+def _ids(values: ArrayLike, name: str, size: int) -> NDArray[np.int32]:
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(np.int32)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise TypeError(
+            f"{name} is a {array.ndim}-dimensional array of {array.dtype}, expected "
+            "a one-dimensional array of integers"
+        )
+    if len(array) and (array.min() < 0 or array.max() >= size):
+        bad = array[(array < 0) | (array >= size)][0]
+        raise DataError(f"{name} holds {bad}, expected ids in [0, {size})")
+    return np.ascontiguousarray(array, np.int32)

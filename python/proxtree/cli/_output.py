@@ -1,0 +1,52 @@
+"""What commands print: results on stdout, the rest on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def log(args: argparse.Namespace, text: str) -> None:
+    """Print a message for humans on stderr, unless they asked for quiet."""
+    if not args.quiet:
+        print(text, file=sys.stderr)
+
+
+def emit(
+    args: argparse.Namespace, facts: Mapping[str, Any], text: Iterable[str]
+) -> None:
+    """Print `facts` as JSON if asked for, else the lines of `text`."""
+    if args.json:
+        print(json.dumps(facts))
+    else:
+        print("\n".join(text))
+
+
+def pairs(rows: Mapping[str, Any]) -> list[str]:
+    """Return lines of names and values in two columns."""
+    width = max(map(len, rows), default=0)
+    return [f"{name:<{width}}  {value}" for name, value in rows.items()]
+
+
+def size(n_bytes: int) -> str:
+    """Return a number of bytes for humans, the exact one included."""
+    for unit, scale in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if n_bytes >= scale:
+            return f"{n_bytes / scale:.1f} {unit} ({n_bytes:,} bytes)"
+    return f"{n_bytes} bytes"
+
+
+def proofs(summary: Mapping[str, Any]) -> str:
+    """Return one line about the certificates of all trained labels."""
+    others = "".join(
+        f", {summary[f'n_{status}']} {status}"
+        for status in ("max_iter", "stalled")
+        if summary[f"n_{status}"]
+    )
+    return (
+        f"{summary['n_converged']:,} of {summary['n_trained']:,} labels converged"
+        f"{others}; worst relative gap {summary['worst_relative_gap']:.2g}"
+    )

@@ -1,0 +1,86 @@
+"""``proxtree train``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proxtree.cli import _options
+from proxtree.cli._data import read_data
+from proxtree.cli._output import emit, log, pairs, proofs, size
+
+if TYPE_CHECKING:
+    from proxtree.cli._options import Commands
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = _options.add_command(
+        commands,
+        "train",
+        run,
+        "train a model on a data file",
+        "Train one sparse linear classifier a label and save them as one file.\n\n"
+        "example:\n  proxtree train train.txt -o my.model --alpha 0.5 --normalize",
+    )
+    parser.add_argument("data", metavar="DATA", help=_options.DATA_HELP)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="MODEL",
+        required=True,
+        help="the model's file, exactly this name; replaced if it is there",
+    )
+    parser.add_argument(
+        "--model",
+        choices=("ovr",),
+        default="ovr",
+        help="ovr: one-vs-rest (default: ovr)",
+    )
+    parser.add_argument(
+        "--certificates",
+        action="store_true",
+        help="keep every label's certificate in the file",
+    )
+    _options.add_data_options(parser)
+    _options.add_estimator_options(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Read, train, save, say what came out."""
+    X, Y = read_data(args.data, args)
+    log(
+        args,
+        f"read {X.shape[0]:,} samples, {X.shape[1]:,} features, "
+        f"{Y.shape[1]:,} labels from {args.data}",
+    )
+    start = time.perf_counter()
+    estimator = _options.estimator(args).fit(X, Y)
+    wall = time.perf_counter() - start
+    estimator.save(args.output, certificates=args.certificates)
+    facts = {
+        "model": args.output,
+        "n_samples": X.shape[0],
+        "n_features": X.shape[1],
+        "n_labels": Y.shape[1],
+        "n_nonzero": estimator.n_nonzero_,
+        "file_bytes": Path(args.output).stat().st_size,
+        "wall_s": wall,
+        "cpu_s": float(estimator.certificate_["seconds"].sum()),
+        "certificates": estimator.certificate_summary(),
+    }
+    emit(
+        args,
+        facts,
+        pairs(
+            {
+                "model": args.output,
+                "training time": f"{wall:.2f} s, solving {facts['cpu_s']:.2f} s of CPU",
+                "non-zeros": f"{estimator.n_nonzero_:,}",
+                "file": size(facts["file_bytes"]),
+                "certificates": proofs(facts["certificates"]),
+            }
+        ),
+    )

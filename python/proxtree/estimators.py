@@ -1,0 +1,298 @@
+"""Estimators: sparse linear models of many labels, with a proof for each."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from proxtree import _certificates, _core
+from proxtree._linear_model import LinearModel
+from proxtree._parameters import (
+    check_bool,
+    check_class_weight,
+    check_finite,
+    check_int,
+    check_n_threads,
+    check_random_state,
+    check_real,
+    check_sample_weight,
+)
+from proxtree._progress import reporting
+from proxtree._solvers import check_solver
+from proxtree._validation import check_X_Y, csr_arg, pattern_arg
+from proxtree.exceptions import DataError, DataWarning
+
+__all__ = ["LinearOneVsRest"]
+
+
+class LinearOneVsRest(LinearModel):
+    r"""Train an L1-regularised classifier for each label, each with a proof.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Weight of the L1 term, > 0: larger gives sparser models. The loss is a sum
+        over samples, not a mean; LIBLINEAR's C is 1 / alpha.
+    solver : {"auto", "coordinate_descent"}, default="auto"
+        Both solve the same problem to the same tolerance. "auto" is fast;
+        "coordinate_descent" is the plain method to compare with.
+    tol : float, default=1e-3
+        Relative duality gap to reach, > 0: a label is converged when
+        ``gap <= tol * dual_objective``.
+    max_iter : int, optional
+        Most sweeps and Newton steps for a label, at least 1; None means 100,000.
+    fit_intercept : bool, default=True
+        Whether a constant is added to each label's scores.
+    intercept_scaling : float, default=1.0
+        Value of the intercept's column, > 0: the intercept is the column's weight
+        times this. Larger values penalise it less.
+    penalize_intercept : bool, default=True
+        Whether the column's weight is in the L1 term, as in LIBLINEAR.
+    class_weight : None, "balanced" or (float, float), default=None
+        Weights of positive and negative samples; "balanced" means
+        ``n_samples / (2 * n_class)`` for each label.
+    alpha_exponent : float, default=0.0
+        A label with n positives is trained with
+        ``alpha * clip((n / 100) ** alpha_exponent, 1/4, 4)``.
+    propensity_weight : float, default=0.0
+        Positives weigh ``1 + propensity_weight * (1/p - 1)``, >= 0, with p the
+        label's propensity (A = 0.55, B = 1.5) in the training set.
+    ridge : float, default=0.0
+        Weight of the squared l2 term, >= 0; the intercept is not in it.
+    solver_options : dict, optional
+        For "coordinate_descent": ``{"variant": "fixed"}``, which is its default.
+    normalize : bool, default=False
+        Whether rows are scaled to unit l2 norm, in `fit` and in prediction. It is
+        part of the model, saved with it.
+    n_threads : int, optional
+        At least 1; None means the CPUs that this process may use. Models and
+        predictions do not depend on it.
+    random_state : int, optional, default=0
+        Not used by the present solvers, which draw no random numbers.
+    progress : None, True or callable, default=None
+        True shows a bar (needs tqdm); a function is called about every 50 ms with
+        (labels done, labels in all, non-zero weights so far). What it raises ends
+        the fit.
+
+    Attributes
+    ----------
+    coef_ : csr_matrix of float32, shape (n_labels, n_features)
+    intercept_ : ndarray of float64, shape (n_labels,)
+    certificate_ : structured ndarray, shape (n_labels,)
+        Fields objective, dual_objective, gap (absolute), n_iter, status
+        ("converged", "max_iter", "stalled"), nnz, and seconds of CPU. The optimal
+        objective lies between dual_objective and objective.
+    n_features_in_, n_labels_, n_nonzero_ : int
+    classes_ : ndarray of int, shape (n_labels,)
+
+    Notes
+    -----
+    For each label, with s_i = +1 for its samples and -1 for all others,
+
+    .. math::
+
+        \min_{w, b} \alpha (\|w\|_1 + |b| / \text{intercept\_scaling})
+        + \frac{\text{ridge}}{2} \|w\|_2^2
+        + \sum_i c_i \max(0, 1 - s_i (x_i \cdot w + b))^2 .
+
+    A label without positives is not trained: it gets no weights and the best
+    intercept, is never predicted, and its certificate says what that costs.
+
+    References
+    ----------
+    R. Babbar and B. Schölkopf, "Data scarcity, robustness and extreme multi-label
+    classification", Machine Learning 108, 2019. doi:10.1007/s10994-019-05791-5
+
+    Examples
+    --------
+    >>> from proxtree import LinearOneVsRest
+    >>> X = [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.8]]
+    >>> Y = [[0], [0], [1], [1]]
+    >>> model = LinearOneVsRest(alpha=0.1).fit(X, Y)
+    >>> labels, scores = model.predict_topk([[0.0, 2.0]], k=1)
+    >>> labels
+    array([[1]], dtype=int32)
+    >>> model.certificate_["status"].tolist()
+    ['converged', 'converged']
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        solver: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        penalize_intercept: bool = True,
+        class_weight: tuple[float, float] | Literal["balanced"] | None = None,
+        alpha_exponent: float = 0.0,
+        propensity_weight: float = 0.0,
+        ridge: float = 0.0,
+        solver_options: Mapping[str, Any] | None = None,
+        normalize: bool = False,
+        n_threads: int | None = None,
+        random_state: int | None = 0,
+        progress: bool | Callable[[int, int, int], object] | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.penalize_intercept = penalize_intercept
+        self.class_weight = class_weight
+        self.alpha_exponent = alpha_exponent
+        self.propensity_weight = propensity_weight
+        self.ridge = ridge
+        self.solver_options = solver_options
+        self.normalize = normalize
+        self.n_threads = n_threads
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, Y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Train all labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features; rounded to float32. Do not change it meanwhile.
+        Y : {array-like, sparse matrix, list of lists} of shape (n_samples, n_labels)
+            0/1 values, or a list of label ids for each sample.
+        sample_weight : array-like of shape (n_samples,), optional
+            At least 0; samples of weight 0 are left out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DataError
+            If a parameter or a value is out of range, the shapes disagree, or `Y`
+            has no label at all. The estimator then stays as it was, as it does
+            on Ctrl-C.
+        TypeError
+            If something is of the wrong kind.
+
+        Warns
+        -----
+        ConvergenceWarning
+            Once, with counts, if labels did not reach `tol`.
+        DataWarning
+            Once, with the count of labels without positives.
+        """
+        arguments = self._checked_arguments()
+        n_threads = check_n_threads(self.n_threads)
+        X, Y = check_X_Y(X, Y)
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        if weights is not None and not weights.all():
+            kept = weights > 0
+            X, Y, weights = X[kept], Y[kept], weights[kept]
+        trained = np.bincount(Y.indices, minlength=Y.shape[1]) > 0
+        _check_positives(trained)
+        with reporting(self.progress) as progress:
+            model, (fields,) = _core.train(
+                csr_arg(X),
+                pattern_arg(Y),
+                # One-vs-rest is the tree of depth one, proved to the gap.
+                [_core.LabelTree.flat(n_labels=Y.shape[1])],
+                scoring="margin",
+                root_rows="all",
+                violation_tol=0.0,
+                prune=0.0,
+                **arguments,
+                sample_weight=weights,
+                n_threads=n_threads,
+                progress=progress,
+            )
+        certificate = _certificates.from_fields(fields)
+        _certificates.warn_unless_converged(certificate, trained, arguments["tol"])
+        self._set_fitted(
+            model, certificate, _certificates.summary(certificate, trained)
+        )
+        return self
+
+    @property
+    def coef_(self) -> sparse.csr_matrix[np.float32]:
+        """Weights, shape (n_labels, n_features). Changing them changes no score."""
+        return self._fitted_or_raise().coef[0]
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """What is added to each label's scores, shape (n_labels,)."""
+        return self._fitted_or_raise().coef[1]
+
+    def decision_function(self, X: Any) -> NDArray[np.float32]:
+        """Return the margins of all labels, densely.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As many features as in `fit`.
+
+        Returns
+        -------
+        ndarray of float32, shape (n_samples, n_labels)
+            Those of labels without positives are their intercepts.
+
+        Raises
+        ------
+        DataError
+            If `X` has another number of features than the model.
+        NotFittedError
+            Before `fit`.
+        """
+        model = self._fitted_or_raise().model
+        return model.decision_function(self._checked(X), n_threads=self._threads(None))
+
+    def _checked_arguments(self) -> dict[str, Any]:
+        """Return the native module's arguments that are not data."""
+        check_random_state(self.random_state)
+        check_solver(self.solver, self.solver_options or {})
+        class_weight, balanced = check_class_weight(self.class_weight)
+        scaling = check_real(self.intercept_scaling, "intercept_scaling")
+        return {
+            "solver": self.solver,
+            "alpha": check_real(self.alpha, "alpha"),
+            "alpha_exponent": check_finite(self.alpha_exponent, "alpha_exponent"),
+            "propensity_weight": check_real(
+                self.propensity_weight, "propensity_weight", zero=True
+            ),
+            "ridge": check_real(self.ridge, "ridge", zero=True),
+            "class_weight": class_weight,
+            "balanced": balanced,
+            "tol": check_real(self.tol, "tol"),
+            "max_iter": None
+            if self.max_iter is None
+            else check_int(self.max_iter, "max_iter", 1),
+            # The native module takes 0 for no intercept.
+            "intercept_scaling": scaling
+            if check_bool(self.fit_intercept, "fit_intercept")
+            else 0.0,
+            "penalize_intercept": check_bool(
+                self.penalize_intercept, "penalize_intercept"
+            ),
+            "normalize": check_bool(self.normalize, "normalize"),
+        }
+
+
+def _check_positives(trained: NDArray[np.bool_]) -> None:
+    empty = len(trained) - int(trained.sum())
+    if empty == len(trained):
+        raise DataError("Y has no label at all: nothing can be trained")
+    if empty:
+        warnings.warn(
+            f"{empty} of {len(trained)} labels have no positive sample: they get no "
+            "weights and are never predicted",
+            DataWarning,
+            stacklevel=3,
+        )

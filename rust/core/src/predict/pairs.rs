@@ -1,0 +1,167 @@
+//! Scores of chosen (row, label) pairs, along the one path to each label.
+
+use super::blocks;
+use super::margins::{NodeIndex, Row, margins};
+use super::predictor::{Predictor, Road};
+use crate::model::TrainedTree;
+use crate::parallel::Control;
+use crate::sparse::CsrView;
+use crate::tree::Child;
+use crate::{Error, Result};
+
+/// The way up: parent node and position there, of nodes and of labels.
+struct Ancestry {
+    nodes: Vec<(u32, u32)>,
+    labels: Vec<(u32, u32)>,
+}
+
+/// Margins of the nodes evaluated for the current row.
+struct Memo {
+    /// By tree and node, empty where not evaluated.
+    margins: Vec<Vec<Vec<f32>>>,
+    evaluated: Vec<(usize, u32)>,
+}
+
+impl Predictor {
+    /// The scores of pairs `(rows[i], labels[i])`, whatever a beam would reach.
+    ///
+    /// A label without positives scores like any other. Cost: the nodes on the
+    /// paths, each once a row.
+    ///
+    /// # Errors
+    /// [`Error::Data`] where the arrays' lengths differ, a row or a label is out
+    /// of range, or the number of features is wrong; [`Error::Cancelled`].
+    pub fn score_pairs(
+        &self,
+        x: CsrView<'_>,
+        rows: &[u32],
+        labels: &[u32],
+        control: &Control,
+    ) -> Result<Vec<f32>> {
+        self.check(x, 1)?;
+        if rows.len() != labels.len() {
+            return Err(Error::data(format!(
+                "{} rows for {} labels",
+                rows.len(),
+                labels.len()
+            )));
+        }
+        let bounded = |ids: &[u32], name: &str, end: usize| match ids
+            .iter()
+            .find(|&&id| id as usize >= end)
+        {
+            Some(id) => Err(Error::data(format!("{name} {id} is outside [0, {end})"))),
+            None => Ok(()),
+        };
+        bounded(rows, "row", x.n_rows())?;
+        bounded(labels, "label", self.model.n_labels())?;
+        let trees = self.model.trees();
+        let ancestries: Vec<_> = trees.iter().map(Ancestry::new).collect();
+
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|&i| rows[i]);
+        let mut sorted = vec![0.0f32; rows.len()];
+        let mut rest = sorted.as_mut_slice();
+        let groups = order.chunk_by(|&a, &b| rows[a] == rows[b]).map(|pairs| {
+            let (scores, tail) = std::mem::take(&mut rest).split_at_mut(pairs.len());
+            rest = tail;
+            (pairs, scores)
+        });
+        let workspace = || (self.row(), Memo::new(trees));
+        blocks::run(groups, workspace, |(row, memo), (pairs, scores)| {
+            control.check()?;
+            row.load(x, rows[pairs[0]] as usize, self.model.normalize());
+            for (&pair, score) in pairs.iter().zip(scores) {
+                *score = self.pair(row, memo, &ancestries, labels[pair]);
+            }
+            memo.clear();
+            Ok(())
+        })?;
+        let mut out = vec![0.0; rows.len()];
+        for (&pair, score) in order.iter().zip(sorted) {
+            out[pair] = score;
+        }
+        Ok(out)
+    }
+
+    fn pair(&self, row: &Row<'_>, memo: &mut Memo, ancestries: &[Ancestry], label: u32) -> f32 {
+        let scoring = self.model.scoring();
+        let mut sum = 0.0;
+        let mut way = Vec::new();
+        for (t, (tree, ancestry)) in self.model.trees().iter().zip(ancestries).enumerate() {
+            let mut at = ancestry.labels[label as usize];
+            way.clear();
+            way.push(at);
+            while at.0 != 0 {
+                at = ancestry.nodes[at.0 as usize];
+                way.push(at);
+            }
+            // Added from the root down, as the beam does.
+            let path = way.iter().rev().fold(0.0, |path, &(node, position)| {
+                let z = memo.margins(t, tree, node, self.index(t, node), row);
+                path + scoring.step(z[position as usize])
+            });
+            sum += scoring.score(path);
+        }
+        sum / self.model.trees().len() as f32
+    }
+
+    fn index(&self, t: usize, node: u32) -> &NodeIndex {
+        match &self.road {
+            Road::Flat(flat) => flat.root(),
+            Road::Beam(index) => &index[t][node as usize],
+        }
+    }
+}
+
+impl Ancestry {
+    fn new(trained: &TrainedTree) -> Self {
+        let tree = trained.tree();
+        let mut nodes = vec![(0, 0); tree.n_nodes()];
+        let mut labels = vec![(0, 0); tree.n_labels()];
+        for node in 0..tree.n_nodes() {
+            for (position, child) in tree.children(node).enumerate() {
+                let above = (node as u32, position as u32);
+                match child {
+                    Child::Node(id) => nodes[id as usize] = above,
+                    Child::Label(id) => labels[id as usize] = above,
+                }
+            }
+        }
+        Self { nodes, labels }
+    }
+}
+
+impl Memo {
+    fn new(trees: &[TrainedTree]) -> Self {
+        Self {
+            margins: trees
+                .iter()
+                .map(|t| vec![Vec::new(); t.nodes().len()])
+                .collect(),
+            evaluated: Vec::new(),
+        }
+    }
+
+    fn margins(
+        &mut self,
+        t: usize,
+        tree: &TrainedTree,
+        node: u32,
+        index: &NodeIndex,
+        row: &Row<'_>,
+    ) -> &[f32] {
+        let z = &mut self.margins[t][node as usize];
+        if z.is_empty() {
+            margins(&tree.nodes()[node as usize], index, row, z);
+            self.evaluated.push((t, node));
+        }
+        z
+    }
+
+    fn clear(&mut self) {
+        for (t, node) in self.evaluated.drain(..) {
+            self.margins[t][node as usize].clear();
+        }
+    }
+}

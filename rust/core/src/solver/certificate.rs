@@ -1,0 +1,225 @@
+//! Gradient, objective and dual point: how far from the optimum at most.
+
+use super::intercept::{EXACT, solve_intercept};
+use super::state::{Scaled, Workspace};
+use super::{Certificate, Settings, Status};
+
+/// What a look at the gap finds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Proof {
+    pub(super) objective: f64,
+    pub(super) dual_objective: f64,
+}
+
+impl Proof {
+    pub(super) fn gap(&self) -> f64 {
+        self.objective - self.dual_objective
+    }
+
+    /// `gap <= tol * D`, which gives `P <= (1 + tol) P*`.
+    pub(super) fn is_within(&self, tol: f64) -> bool {
+        self.gap() <= tol * self.dual_objective
+    }
+
+    /// The status of a solve that its budget ended here.
+    pub(super) fn status_within(&self, tol: f64) -> Status {
+        if self.is_within(tol) {
+            Status::Converged
+        } else {
+            Status::MaxIter
+        }
+    }
+
+    pub(super) fn certificate(
+        &self,
+        state: &Workspace,
+        n_iter: u64,
+        status: Status,
+    ) -> Certificate {
+        Certificate {
+            objective: self.objective,
+            dual_objective: self.dual_objective,
+            n_iter,
+            status,
+            intercept: state.intercept,
+        }
+    }
+}
+
+/// Solve the intercept exactly, compute the full gradient, bound the optimum.
+///
+/// With `a^_i = 2 c_i max(0, hinge_i)` the dual point is `tau a^` with the
+/// largest useful `tau` that keeps `||A^T a||_inf <= alpha`, and
+/// `D = sum(a_i - a_i^2 / (4 c_i))`; with a ridge the constraint turns into the
+/// term `-||soft(A^T a, alpha)||^2 / (2 ridge)`.
+///
+/// Cost: the stored values of touched rows plus one pass over the features.
+pub(super) fn prove(problem: &Scaled<'_>, settings: &Settings, state: &mut Workspace) -> Proof {
+    if settings.round_weights {
+        state.round_weights();
+    }
+    state.refresh(problem.design);
+    solve_intercept(problem, state, EXACT);
+    if settings.round_intercept {
+        state.intercept = f64::from(state.intercept as f32);
+    }
+    let sums = loss_gradient(problem, state);
+    let (mut l1, mut l2) = (0.0, 0.0);
+    for j in state.nonzero() {
+        let w = state.weights[j as usize];
+        l1 += w.abs();
+        l2 += w * w;
+    }
+    let objective = sums.square
+        + problem.alpha * l1
+        + problem.intercept_alpha.unwrap_or(0.0) * state.intercept.abs()
+        + 0.5 * problem.ridge * l2;
+    let dual_objective = dual(problem, state, &sums);
+    if problem.ridge > 0.0 {
+        // From here on the gradient includes the ridge's own.
+        let Workspace {
+            gradient, weights, ..
+        } = state;
+        for (g, w) in gradient.iter_mut().zip(weights.iter()) {
+            *g += problem.ridge * w;
+        }
+    }
+    let proof = Proof {
+        objective,
+        dual_objective,
+    };
+    state.record(objective, proof.gap());
+    proof
+}
+
+/// Sums over all samples at the current weights.
+struct Sums {
+    /// `sum c hinge^2`: the loss.
+    square: f64,
+    /// `sum c hinge` over positives.
+    positive: f64,
+    /// `sum c hinge` over negatives.
+    negative: f64,
+}
+
+/// Write the loss's gradient over all features; return the sums over samples.
+///
+/// The column sums hold each row as if it were untouched; a touched row is
+/// corrected by its difference.
+fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace) -> Sums {
+    let design = problem.design;
+    let base = (1.0 + state.intercept).max(0.0);
+    let untouched = state.untouched_weight();
+    let mut sums = Sums {
+        square: untouched * base * base,
+        positive: 0.0,
+        negative: untouched * base,
+    };
+    let Workspace {
+        gradient,
+        rows,
+        touched,
+        intercept,
+        ..
+    } = state;
+    for (g, sum) in gradient.iter_mut().zip(design.column_sum()) {
+        *g = 2.0 * base * sum;
+    }
+    for &i in touched.iter() {
+        let row = &rows[i as usize];
+        let hinge = row.hinge(*intercept).max(0.0);
+        let weighted = row.weight() * hinge;
+        sums.square += weighted * hinge;
+        let residual = if row.sign() > 0.0 {
+            sums.positive += weighted;
+            -weighted - design.weight(i as usize) * base
+        } else {
+            sums.negative += weighted;
+            weighted - row.weight() * base
+        };
+        if residual != 0.0 {
+            let (ids, values) = design.rows().row(i as usize);
+            for (&j, &x) in ids.iter().zip(values) {
+                gradient[j as usize] += 2.0 * residual * f64::from(x);
+            }
+        }
+    }
+    sums
+}
+
+/// The largest dual objective on the ray through `a^`.
+fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
+    let mut s1 = 2.0 * (sums.positive + sums.negative);
+    let s2 = 4.0 * sums.square;
+    if s2 == 0.0 {
+        return 0.0;
+    }
+    let imbalance = 2.0 * (sums.positive - sums.negative).abs();
+    let mut steepest = state.gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
+    let mut limit = f64::INFINITY;
+    match problem.intercept_alpha {
+        // A free intercept asks for sum(s a) = 0, which floating point never
+        // meets: the heavier side is scaled down to the lighter one's sum. That
+        // moves A^T a by at most the weight taken away times the largest value,
+        // and only lowers the quadratic term.
+        Some(0.0) => {
+            s1 = 4.0 * sums.positive.min(sums.negative);
+            steepest += imbalance * problem.design.largest_value();
+        }
+        Some(alpha) if imbalance > 0.0 => limit = alpha / imbalance,
+        _ => {}
+    }
+    limit = limit.min(2.0 * s1 / s2);
+    if problem.ridge == 0.0 {
+        let tau = limit.min(problem.alpha / steepest);
+        return tau * s1 - 0.25 * tau * tau * s2;
+    }
+    let slack = steepest - state.gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
+    ridge_dual(problem, &state.gradient, slack, limit, s1, s2)
+}
+
+/// `max over tau in [0, limit]` of
+/// `tau s1 - tau^2 s2 / 4 - sum_j soft(tau |g_j|, alpha)^2 / (2 ridge)`.
+fn ridge_dual(
+    problem: &Scaled<'_>,
+    gradient: &[f64],
+    slack: f64,
+    limit: f64,
+    s1: f64,
+    s2: f64,
+) -> f64 {
+    let over: Vec<f64> = gradient
+        .iter()
+        .map(|g| g.abs() + slack)
+        .filter(|g| limit * g > problem.alpha)
+        .collect();
+    let soft = |tau: f64, g: f64| (tau * g - problem.alpha).max(0.0);
+    let slope = |tau: f64| {
+        let pull: f64 = over
+            .iter()
+            .map(|&g| g * soft(tau, g))
+            .fold(0.0, |a, b| a + b);
+        s1 - 0.5 * tau * s2 - pull / problem.ridge
+    };
+    let (mut low, mut high) = (0.0, limit);
+    if slope(high) >= 0.0 {
+        low = high;
+    }
+    // The slope falls: bisection to the last bit that matters.
+    for _ in 0..60 {
+        if low >= high {
+            break;
+        }
+        let middle = f64::midpoint(low, high);
+        if slope(middle) > 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let pull: f64 = over
+        .iter()
+        .map(|&g| soft(low, g).powi(2))
+        .fold(0.0, |a, b| a + b);
+    low * s1 - 0.25 * low * low * s2 - 0.5 * pull / problem.ridge
+}

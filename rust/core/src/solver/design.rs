@@ -1,0 +1,128 @@
+//! What all problems over the same rows share, computed once.
+
+use crate::sparse::{CsrMatrix, CsrView, transpose};
+use crate::{Error, Result};
+
+/// The rows of a node in both orders, with the sums that every problem starts from.
+///
+/// Built once for a node (or for one-vs-rest, once for the data) and shared by
+/// all children and threads. Cost: three passes over the stored values.
+#[derive(Debug)]
+pub struct Design<'a> {
+    rows: CsrView<'a>,
+    columns: CsrMatrix,
+    sample_weight: Option<Vec<f64>>,
+    total_weight: f64,
+    column_sum: Vec<f64>,
+    column_square: Vec<f64>,
+    largest_value: f64,
+}
+
+impl<'a> Design<'a> {
+    /// Take `rows` of shape (n_samples, n_features) and a weight per sample.
+    ///
+    /// # Errors
+    /// [`Error::Data`] for a wrong number of weights, or one that is negative
+    /// or not finite.
+    pub fn new(rows: CsrView<'a>, sample_weight: Option<&[f64]>) -> Result<Self> {
+        let sample_weight = sample_weight
+            .map(|weights| checked_weights(weights, rows.n_rows()))
+            .transpose()?;
+        let columns = transpose(rows);
+        let weight = |i: u32| sample_weight.as_ref().map_or(1.0, |w| w[i as usize]);
+        let (mut column_sum, mut column_square) = (Vec::new(), Vec::new());
+        for j in 0..rows.n_cols() {
+            let (ids, values) = columns.view().row(j);
+            let (mut sum, mut square) = (0.0, 0.0);
+            for (&i, &x) in ids.iter().zip(values) {
+                let cx = weight(i) * f64::from(x);
+                sum += cx;
+                square += cx * f64::from(x);
+            }
+            column_sum.push(sum);
+            column_square.push(square);
+        }
+        let total_weight = match &sample_weight {
+            None => rows.n_rows() as f64,
+            Some(w) => w.iter().fold(0.0, |a, b| a + b),
+        };
+        let largest_value = rows
+            .data()
+            .iter()
+            .fold(0.0, |a: f64, &x| a.max(f64::from(x).abs()));
+        Ok(Self {
+            rows,
+            columns,
+            sample_weight,
+            total_weight,
+            column_sum,
+            column_square,
+            largest_value,
+        })
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> CsrView<'a> {
+        self.rows
+    }
+
+    /// Number of samples.
+    pub fn n_samples(&self) -> usize {
+        self.rows.n_rows()
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        self.rows.n_cols()
+    }
+
+    /// Sample ids and values of feature `j`.
+    #[inline]
+    pub fn column(&self, j: usize) -> (&[u32], &[f32]) {
+        self.columns.view().row(j)
+    }
+
+    /// Weight of sample `i`.
+    #[inline]
+    pub fn weight(&self, i: usize) -> f64 {
+        self.sample_weight.as_ref().map_or(1.0, |w| w[i])
+    }
+
+    /// Sum of all sample weights.
+    pub fn total_weight(&self) -> f64 {
+        self.total_weight
+    }
+
+    /// `sum_i weight_i x_ij` for each feature.
+    pub fn column_sum(&self) -> &[f64] {
+        &self.column_sum
+    }
+
+    /// `sum_i weight_i x_ij^2` of feature `j`.
+    pub fn column_square(&self, j: usize) -> f64 {
+        self.column_square[j]
+    }
+
+    /// The largest `|x_ij|`.
+    pub fn largest_value(&self) -> f64 {
+        self.largest_value
+    }
+}
+
+fn checked_weights(weights: &[f64], n_samples: usize) -> Result<Vec<f64>> {
+    if weights.len() != n_samples {
+        return Err(Error::data(format!(
+            "sample_weight has {} entries for {n_samples} samples",
+            weights.len()
+        )));
+    }
+    if let Some((i, w)) = (0..)
+        .zip(weights)
+        .find(|(_, w)| !(**w >= 0.0 && w.is_finite()))
+    {
+        return Err(Error::data(format!(
+            "sample_weight[{i}] is {w}, expected a finite value >= 0"
+        )));
+    }
+    Ok(weights.to_vec())
+}

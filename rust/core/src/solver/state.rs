@@ -1,0 +1,315 @@
+//! What a thread keeps between steps of a solve, and reuses for every problem.
+
+use std::time::Instant;
+
+use super::certificate::prove;
+use super::newton::NewtonBuffers;
+use super::support::Support;
+use super::{Certificate, Design, Intercept, Moment, Problem, Settings};
+
+/// One sample as the column kernels see it: 16 bytes, one cache line per gather.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    /// `x_i . w`, without the intercept: a step of the intercept then costs
+    /// nothing per row.
+    pub(super) margin: f64,
+    /// `s_i c_i`, where negatives weigh their sample weight: the sign bit is the
+    /// class, also of a row that weighs nothing.
+    pub(super) signed_weight: f64,
+}
+
+impl Row {
+    /// `s_i`: +1 or -1.
+    #[inline]
+    pub(super) fn sign(&self) -> f64 {
+        1.0_f64.copysign(self.signed_weight)
+    }
+
+    /// `c_i`.
+    #[inline]
+    pub(super) fn weight(&self) -> f64 {
+        self.signed_weight.abs()
+    }
+
+    /// `1 - s (margin + intercept)`: the loss is the square of its positive part.
+    #[inline]
+    pub(super) fn hinge(&self, intercept: f64) -> f64 {
+        1.0 - self.sign() * (self.margin + intercept)
+    }
+}
+
+/// A problem in the units of its negatives (their class weight is 1).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scaled<'a> {
+    pub(super) design: &'a Design<'a>,
+    pub(super) alpha: f64,
+    pub(super) ridge: f64,
+    /// Class weight of positives.
+    pub(super) positive_weight: f64,
+    /// L1 weight on the intercept as added to scores; `None`: no intercept.
+    pub(super) intercept_alpha: Option<f64>,
+}
+
+impl<'a> Scaled<'a> {
+    pub(super) fn new(problem: &Problem<'a>) -> Self {
+        let unit = problem.class_weight.1;
+        let alpha = problem.alpha / unit;
+        Self {
+            design: problem.design,
+            alpha,
+            ridge: problem.ridge / unit,
+            positive_weight: problem.class_weight.0 / unit,
+            intercept_alpha: match problem.intercept {
+                Intercept::None => None,
+                Intercept::Penalized(scale) => Some(alpha / scale),
+                Intercept::Free => Some(0.0),
+            },
+        }
+    }
+}
+
+/// The memory of one thread's solves over one [`Design`].
+///
+/// A negative row none of whose features ever had a weight has margin 0, like
+/// all its kind: such rows stay *untouched* and are one number, their weight.
+/// Only touched rows are ever looped over, and only they are cleared between
+/// problems, so a problem of few positives costs little however long the data.
+#[derive(Debug)]
+pub struct Workspace {
+    pub(super) rows: Vec<Row>,
+    is_touched: Vec<bool>,
+    pub(super) touched: Vec<u32>,
+    n_positives: usize,
+    /// Weights of all positives and of all negatives.
+    class_totals: (f64, f64),
+    untouched_weight: f64,
+    pub(super) weights: Vec<f64>,
+    /// Features whose rows are all touched.
+    is_seen: Vec<bool>,
+    seen: Vec<u32>,
+    pub(super) intercept: f64,
+    /// Gradient of the loss and ridge at the last certificate.
+    pub(super) gradient: Vec<f64>,
+    pub(super) working_set: Vec<u32>,
+    pub(super) sweep_list: Vec<u32>,
+    pub(super) in_working_set: Vec<bool>,
+    pub(super) candidates: Vec<u32>,
+    pub(super) support: Support,
+    pub(super) newton: NewtonBuffers,
+    solution: Vec<(u32, f64)>,
+    clock: Option<Instant>,
+    history: Vec<Moment>,
+}
+
+impl Workspace {
+    /// Memory for problems over `design`.
+    pub fn new(design: &Design<'_>) -> Self {
+        let (n, d) = (design.n_samples(), design.n_features());
+        Self {
+            rows: (0..n).map(|i| untouched_row(design, i)).collect(),
+            is_touched: vec![false; n],
+            touched: Vec::new(),
+            n_positives: 0,
+            class_totals: (0.0, 0.0),
+            untouched_weight: 0.0,
+            weights: vec![0.0; d],
+            is_seen: vec![false; d],
+            seen: Vec::new(),
+            intercept: 0.0,
+            gradient: vec![0.0; d],
+            working_set: Vec::new(),
+            sweep_list: Vec::new(),
+            in_working_set: vec![false; d],
+            candidates: Vec::new(),
+            support: Support::new(n),
+            newton: NewtonBuffers::default(),
+            solution: Vec::new(),
+            clock: None,
+            history: Vec::new(),
+        }
+    }
+
+    /// The weights of the last solve: (feature, weight), sorted, none zero.
+    pub fn weights(&self) -> &[(u32, f64)] {
+        &self.solution
+    }
+
+    /// The looks at the gap of the last solve, if they were recorded.
+    pub fn history(&self) -> &[Moment] {
+        &self.history
+    }
+
+    pub(super) fn scale_history(&mut self, unit: f64) {
+        for (_, objective, gap) in &mut self.history {
+            *objective *= unit;
+            *gap *= unit;
+        }
+    }
+
+    pub(super) fn record(&mut self, objective: f64, gap: f64) {
+        if let Some(clock) = self.clock {
+            let seconds = clock.elapsed().as_secs_f64();
+            self.history.push((seconds, objective, gap));
+        }
+    }
+
+    /// Forget the last problem and set up the signs of this one.
+    pub(super) fn begin(&mut self, problem: &Problem<'_>, clock: Option<Instant>) {
+        let design = problem.design;
+        for &i in &self.touched {
+            self.is_touched[i as usize] = false;
+            self.rows[i as usize] = untouched_row(design, i as usize);
+        }
+        for &j in &self.seen {
+            self.is_seen[j as usize] = false;
+            self.weights[j as usize] = 0.0;
+        }
+        for &j in &self.working_set {
+            self.in_working_set[j as usize] = false;
+        }
+        self.touched.clear();
+        self.seen.clear();
+        self.working_set.clear();
+        self.solution.clear();
+        self.history.clear();
+        self.clock = clock;
+        self.intercept = 0.0;
+        self.untouched_weight = design.total_weight();
+        let factor = problem.class_weight.0 / problem.class_weight.1;
+        let mut positive = 0.0;
+        for &i in problem.positives {
+            self.touch(i);
+            let row = &mut self.rows[i as usize];
+            row.signed_weight *= -factor;
+            positive += row.weight();
+        }
+        self.n_positives = self.touched.len();
+        self.class_totals = (positive, self.untouched_weight());
+    }
+
+    /// Weights of all positives and of all negatives.
+    pub(super) fn class_totals(&self) -> (f64, f64) {
+        self.class_totals
+    }
+
+    /// Sum of the weights of the rows that are all alike.
+    pub(super) fn untouched_weight(&self) -> f64 {
+        self.untouched_weight.max(0.0)
+    }
+
+    fn touch(&mut self, i: u32) {
+        let i_ = i as usize;
+        if !self.is_touched[i_] {
+            self.is_touched[i_] = true;
+            self.touched.push(i);
+            self.untouched_weight -= self.rows[i_].weight();
+        }
+    }
+
+    /// Touch all rows of feature `j`, before its weight leaves zero.
+    pub(super) fn see(&mut self, design: &Design<'_>, j: u32) {
+        if !self.is_seen[j as usize] {
+            self.is_seen[j as usize] = true;
+            self.seen.push(j);
+            for &i in design.column(j as usize).0 {
+                self.touch(i);
+            }
+        }
+    }
+
+    /// Set one weight; margins follow at the next [`Self::refresh`].
+    pub(super) fn set_weight(&mut self, design: &Design<'_>, j: u32, w: f64) {
+        if w != 0.0 {
+            self.see(design, j);
+            self.weights[j as usize] = w;
+        }
+    }
+
+    /// Compute all margins anew from the weights, so that rounding never adds
+    /// up, and let go of rows that no weight reaches any more.
+    pub(super) fn refresh(&mut self, design: &Design<'_>) {
+        for &i in &self.touched[self.n_positives..] {
+            let i = i as usize;
+            self.is_touched[i] = false;
+            self.rows[i].margin = 0.0;
+            self.untouched_weight += self.rows[i].weight();
+        }
+        self.touched.truncate(self.n_positives);
+        for k in 0..self.n_positives {
+            self.rows[self.touched[k] as usize].margin = 0.0;
+        }
+        // Sorted, so that sums do not depend on the way that led here.
+        self.seen.sort_unstable();
+        let seen = std::mem::take(&mut self.seen);
+        for &j in &seen {
+            self.is_seen[j as usize] = false;
+            let w = self.weights[j as usize];
+            if w != 0.0 {
+                self.see(design, j);
+                let (ids, values) = design.column(j as usize);
+                for (&i, &x) in ids.iter().zip(values) {
+                    self.rows[i as usize].margin += w * f64::from(x);
+                }
+            }
+        }
+    }
+
+    /// Start the working set with the features that have a weight.
+    pub(super) fn begin_working_set(&mut self) {
+        let mut set = std::mem::take(&mut self.working_set);
+        set.extend(self.nonzero());
+        for &j in &set {
+            self.in_working_set[j as usize] = true;
+        }
+        self.working_set = set;
+    }
+
+    /// Features with a weight, in the order they were seen.
+    pub(super) fn nonzero(&self) -> impl Iterator<Item = u32> + '_ {
+        self.seen
+            .iter()
+            .copied()
+            .filter(|&j| self.weights[j as usize] != 0.0)
+    }
+
+    /// Round the weights to `f32`, as they will be stored.
+    pub(super) fn round_weights(&mut self) {
+        for &j in &self.seen {
+            let w = &mut self.weights[j as usize];
+            *w = f64::from(*w as f32);
+        }
+    }
+
+    /// Set small weights to zero and prove what is left.
+    pub(super) fn prune(
+        &mut self,
+        problem: &Problem<'_>,
+        settings: &Settings,
+        n_iter: u64,
+    ) -> Certificate {
+        for &j in &self.seen {
+            let w = &mut self.weights[j as usize];
+            if w.abs() < settings.prune {
+                *w = 0.0;
+            }
+        }
+        let proof = prove(&Scaled::new(problem), settings, self);
+        let status = proof.status_within(settings.tol);
+        proof.certificate(self, n_iter, status)
+    }
+
+    /// Keep the weights as the solution.
+    pub(super) fn finish(&mut self) {
+        let mut solution = std::mem::take(&mut self.solution);
+        solution.extend(self.nonzero().map(|j| (j, self.weights[j as usize])));
+        solution.sort_unstable_by_key(|&(j, _)| j);
+        self.solution = solution;
+    }
+}
+
+fn untouched_row(design: &Design<'_>, i: usize) -> Row {
+    Row {
+        margin: 0.0,
+        signed_weight: -design.weight(i),
+    }
+}

@@ -1,0 +1,74 @@
+//! A few sweeps and hardly more: what the nodes of a deep tree need.
+
+use super::certificate::prove;
+use super::intercept::solve_intercept;
+use super::newton::newton;
+use super::state::{Scaled, Workspace};
+use super::{Certificate, Problem, Settings, Status, Stop};
+use crate::parallel::Control;
+
+/// Steps of the intercept before a sweep.
+const INTERCEPT_STEPS: usize = 2;
+
+/// One Newton step on the support after this many sweeps: on three sets it lifts
+/// P@5 by 0.1 for a tenth of the time, and twelve more sweeps do not.
+const SWEEPS_PER_NEWTON: u64 = 4;
+
+/// Derivatives below this share of alpha are not worth a Newton step.
+const NEWTON_TARGET: f64 = 0.02;
+
+/// Coordinate descent over all features that violate optimality at the start,
+/// the worst first; later sweeps keep the non-zero and the still violating.
+///
+/// Stops on the sum of violations; the gap is proved at the start and the end
+/// and reported as it is. Source: Yuan, Chang, Hsieh, Lin, JMLR 2010, section
+/// 4.1. Differs: order, choice of coordinates, stop rule, as measured to be
+/// enough for ranking.
+pub(super) fn run(
+    problem: &Problem<'_>,
+    settings: &Settings,
+    state: &mut Workspace,
+    control: &Control,
+) -> Certificate {
+    let Stop::Violation(share) = settings.stop else {
+        return super::auto::run(problem, settings, state, control);
+    };
+    let problem = Scaled::new(problem);
+    let proof = prove(&problem, settings, state);
+    if proof.is_within(settings.tol) || settings.max_iter == 0 {
+        return proof.certificate(state, 0, proof.status_within(settings.tol));
+    }
+    let mut list = std::mem::take(&mut state.sweep_list);
+    list.clear();
+    for (j, g) in (0..).zip(&state.gradient) {
+        if g.abs() > problem.alpha || state.weights[j as usize] != 0.0 {
+            list.push(j);
+        }
+    }
+    let steepness = |j: &u32| state.gradient[*j as usize].abs();
+    list.sort_unstable_by(|a, b| steepness(b).total_cmp(&steepness(a)).then(a.cmp(b)));
+    let (mut n_iter, mut first) = (0, f64::INFINITY);
+    while n_iter < settings.max_iter && !control.is_cancelled() {
+        solve_intercept(&problem, state, INTERCEPT_STEPS);
+        let sum = state.sweep(&problem, &mut list, control).sum;
+        if n_iter == 0 {
+            first = sum;
+        }
+        n_iter += 1;
+        // The violations above are those before the step: it never ends the loop.
+        if n_iter % SWEEPS_PER_NEWTON == 0 && sum > share * first {
+            n_iter += newton(&problem, state, NEWTON_TARGET * problem.alpha, 1, control);
+        }
+        if sum <= share * first {
+            break;
+        }
+    }
+    state.sweep_list = list;
+    let proof = prove(&problem, settings, state);
+    let status = if control.is_cancelled() {
+        Status::Cancelled
+    } else {
+        proof.status_within(settings.tol)
+    };
+    proof.certificate(state, n_iter, status)
+}

@@ -1,1 +1,0 @@
-//! All binary problems of a tree, solved side by side.

@@ -1,0 +1,298 @@
+//! All classifiers of a tree, node by node.
+//!
+//! One-vs-rest goes the same way: its tree has one node, which all threads
+//! share. Deep trees have many small nodes, which go to one thread each.
+
+mod node;
+mod problems;
+mod recipe;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub use problems::Record;
+pub use recipe::{ClassWeight, Recipe};
+
+use self::node::{Extractor, NodeData, node_rows};
+use self::problems::{Hands, SolvedNode, solve_node};
+use crate::model::{LinearTreeModel, Scoring, TrainedTree};
+use crate::parallel::Control;
+use crate::solver::{Design, Settings};
+use crate::sparse::{CsrMatrix, CsrView, Pattern, PatternView, normalize_rows, transpose_pattern};
+use crate::tree::{Child, LabelTree};
+use crate::{Error, Result};
+
+/// Which rows the root's problems see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootRows {
+    /// All: rows without labels are negatives there.
+    All,
+    /// Those with a label, as the tree paper has it.
+    Labelled,
+}
+
+/// All that a model is trained with, besides the data.
+#[derive(Debug)]
+pub struct Plan {
+    /// The trees; their scores are averaged. One flat tree is one-vs-rest.
+    pub trees: Vec<LabelTree>,
+    /// How margins become scores.
+    pub scoring: Scoring,
+    /// Which rows the roots see.
+    pub root_rows: RootRows,
+    /// Scale rows to unit length first, here and in prediction.
+    pub normalize: bool,
+    /// From positives to a problem.
+    pub recipe: Recipe,
+    /// When a problem's solve stops.
+    pub settings: Settings,
+}
+
+/// Train a whole model: [`train`] for each tree of the plan.
+///
+/// Gives the records of each tree's problems beside the model.
+///
+/// # Errors
+/// As [`train`]; also where the plan's parts do not fit together.
+pub fn train_model(
+    x: CsrView<'_>,
+    y: PatternView<'_>,
+    sample_weight: Option<&[f64]>,
+    plan: Plan,
+    control: &Control,
+) -> Result<(LinearTreeModel, Vec<Vec<Record>>)> {
+    let normalized = plan.normalize.then(|| normalize_rows(x));
+    let x = normalized.as_ref().map_or(x, CsrMatrix::view);
+    control.set_total(plan.trees.iter().map(|t| t.n_problems() as u64).sum());
+    let (mut trees, mut records) = (Vec::new(), Vec::new());
+    for tree in plan.trees {
+        // As the model will store them: one-vs-rest keeps f64, whose gradient sums
+        // over all rows.
+        let settings = Settings {
+            round_intercept: tree.n_nodes() > 1,
+            ..plan.settings
+        };
+        let trained = train(
+            x,
+            y,
+            sample_weight,
+            tree,
+            plan.root_rows,
+            &plan.recipe,
+            &settings,
+            control,
+        )?;
+        trees.push(trained.tree);
+        records.push(trained.records);
+    }
+    let label_rows = transpose_pattern(y);
+    let untrained = (0..y.n_cols() as u32)
+        .filter(|&label| label_rows.view().row(label as usize).is_empty())
+        .collect();
+    let model = LinearTreeModel::new(x.n_cols(), trees, plan.scoring, plan.normalize, untrained)?;
+    Ok((model, records))
+}
+
+/// A node whose share of the work is above one in this many per thread is
+/// solved by all threads together, so that none waits long at the end.
+const SHARES: f64 = 4.0;
+
+/// A tree's classifiers and the record of each problem, node after node.
+#[derive(Debug)]
+pub struct Trained {
+    /// The tree with its classifiers.
+    pub tree: TrainedTree,
+    /// A record for each child of each node, in the tree's order.
+    pub records: Vec<Record>,
+}
+
+/// Train the classifiers of every node of `tree`.
+///
+/// `x` has shape (n_samples, n_features), `y` (n_samples, n_labels). A node sees
+/// the rows that carry one of its labels and the features that occur there; a
+/// child's positives are the rows with a label below it. Problems run in
+/// parallel in the current pool; the result does not depend on the number of
+/// threads, and beyond the model no more node matrices exist than threads.
+/// A problem without positives is not trained: it gets no weights and the best
+/// intercept, with the certificate of that.
+///
+/// # Errors
+/// [`Error::Data`] where shapes disagree, no label occurs, or a number is
+/// outside its range; [`Error::Cancelled`].
+pub fn train(
+    x: CsrView<'_>,
+    y: PatternView<'_>,
+    sample_weight: Option<&[f64]>,
+    tree: LabelTree,
+    root_rows: RootRows,
+    recipe: &Recipe,
+    settings: &Settings,
+    control: &Control,
+) -> Result<Trained> {
+    check_labels(x.n_rows(), y, &tree)?;
+    let label_rows = transpose_pattern(y);
+    let job = Job {
+        x,
+        sample_weight,
+        tree: &tree,
+        label_rows: label_rows.view(),
+        rows: node_rows(&tree, label_rows.view()),
+        root_rows,
+        recipe,
+        settings,
+        control,
+    };
+    let nodes = job.run()?;
+    control.check()?;
+    let mut classifiers = Vec::with_capacity(nodes.len());
+    let mut records = Vec::with_capacity(tree.n_problems());
+    for node in nodes {
+        classifiers.push(node.classifiers);
+        records.extend(node.records);
+    }
+    Ok(Trained {
+        tree: TrainedTree::new(tree, classifiers)?,
+        records,
+    })
+}
+
+struct Job<'a> {
+    x: CsrView<'a>,
+    sample_weight: Option<&'a [f64]>,
+    tree: &'a LabelTree,
+    label_rows: PatternView<'a>,
+    rows: Vec<Vec<u32>>,
+    root_rows: RootRows,
+    recipe: &'a Recipe,
+    settings: &'a Settings,
+    control: &'a Control,
+}
+
+impl Job<'_> {
+    /// Solve all nodes, the large ones one by one, then the rest side by side.
+    fn run(&self) -> Result<Vec<SolvedNode>> {
+        let work: Vec<f64> = (0..self.tree.n_nodes()).map(|v| self.work(v)).collect();
+        let total = work.iter().fold(0.0, |a, b| a + b);
+        let large = total / (SHARES * rayon::current_num_threads() as f64);
+        let mut order: Vec<usize> = (0..work.len()).collect();
+        order.sort_by(|&a, &b| work[b].total_cmp(&work[a]).then(a.cmp(&b)));
+        let n_large = order.partition_point(|&v| work[v] > large);
+        let mut solved: Vec<Option<SolvedNode>> = (0..work.len()).map(|_| None).collect();
+        let mut extractor = self.extractor();
+        for &v in &order[..n_large] {
+            self.control.check()?;
+            solved[v] = Some(self.solve(v, &mut extractor, Hands::All)?);
+        }
+        drop(extractor);
+        let next = AtomicUsize::new(n_large);
+        let finished = Mutex::new(&mut solved);
+        let results: Vec<Result<()>> = rayon::broadcast(|_| {
+            let mut extractor = None;
+            while let Some(&v) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.control.check()?;
+                let extractor = extractor.get_or_insert_with(|| self.extractor());
+                let node = self.solve(v, extractor, Hands::One)?;
+                // A poisoned lock means that another worker panicked: so do we.
+                finished.lock().expect("no worker panicked")[v] = Some(node);
+            }
+            Ok(())
+        });
+        results.into_iter().collect::<Result<()>>()?;
+        Ok(solved.into_iter().flatten().collect())
+    }
+
+    fn extractor(&self) -> Extractor {
+        Extractor::new(self.x.n_rows(), self.x.n_cols())
+    }
+
+    /// Whether the node's matrix is that of the data as it stands.
+    fn is_whole(&self, node: usize) -> bool {
+        node == 0 && self.root_rows == RootRows::All
+    }
+
+    /// Stored values times problems: what a node's sweeps cost.
+    fn work(&self, node: usize) -> f64 {
+        let nnz = if self.is_whole(node) {
+            self.x.nnz()
+        } else {
+            let indptr = self.x.pattern().indptr();
+            let rows = self.rows[node].iter();
+            rows.map(|&i| (indptr[i as usize + 1] - indptr[i as usize]) as usize)
+                .sum()
+        };
+        nnz as f64 * self.tree.children(node).len() as f64
+    }
+
+    fn child_rows(&self, child: Child) -> &[u32] {
+        match child {
+            Child::Node(id) => &self.rows[id as usize],
+            Child::Label(label) => self.label_rows.row(label as usize),
+        }
+    }
+
+    fn solve(&self, node: usize, extractor: &mut Extractor, hands: Hands) -> Result<SolvedNode> {
+        let children = self.tree.children(node).map(|c| self.child_rows(c));
+        if self.is_whole(node) {
+            let mut positives = Pattern {
+                n_cols: self.x.n_rows(),
+                indptr: vec![0],
+                indices: Vec::new(),
+            };
+            for rows in children {
+                positives.indices.extend_from_slice(rows);
+                positives.indptr.push(positives.indices.len() as u64);
+            }
+            let design = Design::new(self.x, self.sample_weight)?;
+            return self.solve_over(&design, None, positives.view(), hands);
+        }
+        let NodeData {
+            x,
+            feature_ids,
+            positives,
+            sample_weight,
+        } = extractor.extract(self.x, self.sample_weight, &self.rows[node], children);
+        let design = Design::new(x.view(), sample_weight.as_deref())?;
+        self.solve_over(&design, Some(&feature_ids), positives.view(), hands)
+    }
+
+    fn solve_over(
+        &self,
+        design: &Design<'_>,
+        feature_ids: Option<&[u32]>,
+        positives: PatternView<'_>,
+        hands: Hands,
+    ) -> Result<SolvedNode> {
+        solve_node(
+            design,
+            feature_ids,
+            positives,
+            self.recipe,
+            self.settings,
+            hands,
+            self.control,
+        )
+    }
+}
+
+fn check_labels(n_samples: usize, y: PatternView<'_>, tree: &LabelTree) -> Result<()> {
+    if tree.n_labels() != y.n_cols() {
+        return Err(Error::data(format!(
+            "the tree has {} labels, Y has {}",
+            tree.n_labels(),
+            y.n_cols()
+        )));
+    }
+    if y.n_rows() != n_samples {
+        return Err(Error::data(format!(
+            "X has {n_samples} rows, Y has {}",
+            y.n_rows()
+        )));
+    }
+    if y.nnz() == 0 {
+        return Err(Error::data(format!(
+            "Y of shape ({n_samples}, {}) has no label at all",
+            y.n_cols()
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! The problems of one node, by one thread or many.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::Recipe;
+use crate::Result;
+use crate::model::{ChildWeights, NodeClassifiers};
+use crate::parallel::{Control, thread_cpu_seconds};
+use crate::solver::{Certificate, Design, Problem, Settings, Workspace, solve};
+use crate::sparse::PatternView;
+
+/// A solved problem's proof, with what it took.
+#[derive(Clone, Copy, Debug)]
+pub struct Record {
+    /// Objective, bound, iterations, status.
+    pub certificate: Certificate,
+    /// Non-zero weights, the intercept not counted.
+    pub nnz: u64,
+    /// CPU seconds of the solving thread, the proof included.
+    pub seconds: f64,
+}
+
+/// The solved problems of a node, in the order of its children.
+#[derive(Debug)]
+pub(super) struct SolvedNode {
+    pub(super) classifiers: NodeClassifiers,
+    pub(super) records: Vec<Record>,
+}
+
+/// Who solves the problems of a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Hands {
+    /// All threads of the current pool.
+    All,
+    /// The calling thread alone.
+    One,
+}
+
+/// Solve one problem for each row of `positives`, shape (n_children, n_rows),
+/// those with the most positives first. `feature_ids` are the global ids of the
+/// node's features, where it has its own.
+///
+/// Each problem is solved by one thread from scratch, so the result does not
+/// depend on their number.
+pub(super) fn solve_node(
+    design: &Design<'_>,
+    feature_ids: Option<&[u32]>,
+    positives: PatternView<'_>,
+    recipe: &Recipe,
+    settings: &Settings,
+    hands: Hands,
+    control: &Control,
+) -> Result<SolvedNode> {
+    let mut order: Vec<u32> = (0..positives.n_rows() as u32).collect();
+    order.sort_by_key(|&p| std::cmp::Reverse(positives.row(p as usize).len()));
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut part = Part::default();
+        let mut workspace = Workspace::new(design);
+        while let Some(&p) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            control.check()?;
+            let problem = recipe.problem(design, positives.row(p as usize));
+            part.solve(p, &problem, settings, &mut workspace, control)?;
+        }
+        Ok(part)
+    };
+    let parts = match hands {
+        Hands::All => rayon::broadcast(|_| work()),
+        Hands::One => vec![work()],
+    };
+    let parts = parts.into_iter().collect::<Result<Vec<Part>>>()?;
+    assemble(positives.n_rows(), &parts, feature_ids)
+}
+
+/// What one thread solved, in its own order.
+#[derive(Debug, Default)]
+struct Part {
+    problems: Vec<u32>,
+    records: Vec<Record>,
+    ends: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f32>,
+}
+
+impl Part {
+    fn solve(
+        &mut self,
+        id: u32,
+        problem: &Problem<'_>,
+        settings: &Settings,
+        workspace: &mut Workspace,
+        control: &Control,
+    ) -> Result<()> {
+        let start = thread_cpu_seconds();
+        let settings = Settings {
+            max_iter: if problem.positives.is_empty() {
+                0
+            } else {
+                settings.max_iter
+            },
+            ..*settings
+        };
+        let certificate = solve(problem, &settings, &[], workspace, control)?;
+        // A cancelled solve is half done: it must not become part of a model.
+        control.check()?;
+        let weights = workspace.weights();
+        self.indices.extend(weights.iter().map(|&(j, _)| j));
+        self.values.extend(weights.iter().map(|&(_, w)| w as f32));
+        self.ends.push(self.indices.len());
+        self.problems.push(id);
+        self.records.push(Record {
+            certificate,
+            nnz: weights.len() as u64,
+            seconds: thread_cpu_seconds() - start,
+        });
+        control.add_done(weights.len() as u64);
+        Ok(())
+    }
+}
+
+/// Bring the parts into the order of the children; `feature_ids` are the global
+/// ids of the node's own features, where it has its own.
+fn assemble(n_problems: usize, parts: &[Part], feature_ids: Option<&[u32]>) -> Result<SolvedNode> {
+    // Where each problem went: (part, position in it).
+    let mut place = vec![(0, 0); n_problems];
+    for (a, part) in parts.iter().enumerate() {
+        for (b, &p) in part.problems.iter().enumerate() {
+            place[p as usize] = (a, b);
+        }
+    }
+    let global: Vec<Vec<u32>> = parts
+        .iter()
+        .map(|part| match feature_ids {
+            Some(ids) => part.indices.iter().map(|&j| ids[j as usize]).collect(),
+            None => part.indices.clone(),
+        })
+        .collect();
+    let classifiers = NodeClassifiers::from_problems(place.iter().map(|&(a, b)| {
+        let part = &parts[a];
+        let start = if b == 0 { 0 } else { part.ends[b - 1] };
+        ChildWeights {
+            indices: &global[a][start..part.ends[b]],
+            values: &part.values[start..part.ends[b]],
+            intercept: part.records[b].certificate.intercept,
+        }
+    }))?;
+    Ok(SolvedNode {
+        classifiers,
+        records: place.iter().map(|&(a, b)| parts[a].records[b]).collect(),
+    })
+}
