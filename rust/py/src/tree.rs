@@ -15,7 +15,7 @@ use crate::runtime::{run, run_here};
 #[pyclass(frozen, eq, module = "proxtree._core")]
 #[derive(PartialEq)]
 pub(crate) struct LabelTree {
-    pub(crate) tree: tree::LabelTree,
+    tree: tree::LabelTree,
 }
 
 /// `(indptr, indices, data)`.

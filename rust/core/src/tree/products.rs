@@ -69,13 +69,11 @@ impl Table {
     }
 }
 
-/// `out[i] = row i . each column`, for the rows in `rows`, `n_lanes` lanes each.
+/// `out[i] = row i . each column`, for the rows in `rows`, `n_lanes` lanes each,
+/// as far as `out` reaches.
 ///
 /// Each product sums in float32 in the row's order, multiply and add apart: the
 /// bits depend neither on the instruction set nor on the column's place.
-///
-/// # Panics
-/// Where `out` is shorter than that.
 pub(crate) fn dots(points: &Points, rows: Range<usize>, table: &Table, out: &mut [Lane]) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
@@ -91,11 +89,8 @@ fn dots_avx2(points: &Points, rows: Range<usize>, table: &Table, out: &mut [Lane
     dots_plain(points, rows, table, out);
 }
 
+// Compiled once per instruction set, inside its caller.
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "compiled once per instruction set, inside its caller"
-)]
 fn dots_plain(points: &Points, rows: Range<usize>, table: &Table, out: &mut [Lane]) {
     macro_rules! panels {
         ($row:expr, $at:expr, $out:expr, $($n:literal)*) => {
