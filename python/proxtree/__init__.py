@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from proxtree.io import load_svmlight, load_xmc, save_xmc
     from proxtree.solving import Solution, solve, solve_path
+    from proxtree.tree import LabelTree, label_features
 
 __version__ = _version("proxtree")
 
@@ -29,10 +30,12 @@ _HOMES = {
     "DataError": "exceptions",
     "DataWarning": "exceptions",
     "FormatError": "exceptions",
+    "LabelTree": "tree",
     "LinearOneVsRest": "estimators",
     "NotFittedError": "exceptions",
     "ProxtreeError": "exceptions",
     "Solution": "solving",
+    "label_features": "tree",
     "load": "_persistence",
     "load_svmlight": "io",
     "load_xmc": "io",
@@ -48,6 +51,7 @@ __all__ = [
     "DataError",
     "DataWarning",
     "FormatError",
+    "LabelTree",
     "LinearOneVsRest",
     "NotFittedError",
     "ProxtreeError",
@@ -56,6 +60,7 @@ __all__ = [
     "datasets",
     "exceptions",
     "io",
+    "label_features",
     "load",
     "load_svmlight",
     "load_xmc",
