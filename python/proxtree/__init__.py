@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from proxtree import datasets, exceptions, io, metrics
     from proxtree._persistence import load
     from proxtree._validation import normalize_rows
-    from proxtree.estimators import LinearOneVsRest
+    from proxtree.estimators import LinearLabelTree, LinearOneVsRest
     from proxtree.exceptions import (
         ConvergenceWarning,
         DataError,
@@ -29,6 +29,7 @@ _HOMES = {
     "DataError": "exceptions",
     "DataWarning": "exceptions",
     "FormatError": "exceptions",
+    "LinearLabelTree": "estimators",
     "LinearOneVsRest": "estimators",
     "NotFittedError": "exceptions",
     "ProxtreeError": "exceptions",
@@ -48,6 +49,7 @@ __all__ = [
     "DataError",
     "DataWarning",
     "FormatError",
+    "LinearLabelTree",
     "LinearOneVsRest",
     "NotFittedError",
     "ProxtreeError",

@@ -97,6 +97,7 @@ pub struct Workspace {
     pub(super) support: Support,
     pub(super) newton: NewtonBuffers,
     solution: Vec<(u32, f64)>,
+    n_pruned: u64,
     clock: Option<Instant>,
     history: Vec<Moment>,
 }
@@ -124,6 +125,7 @@ impl Workspace {
             support: Support::new(n),
             newton: NewtonBuffers::default(),
             solution: Vec::new(),
+            n_pruned: 0,
             clock: None,
             history: Vec::new(),
         }
@@ -132,6 +134,11 @@ impl Workspace {
     /// The weights of the last solve: (feature, weight), sorted, none zero.
     pub fn weights(&self) -> &[(u32, f64)] {
         &self.solution
+    }
+
+    /// How many weights of the last solve [`Settings::prune`] set to zero.
+    pub fn n_pruned(&self) -> u64 {
+        self.n_pruned
     }
 
     /// The looks at the gap of the last solve, if they were recorded.
@@ -171,6 +178,7 @@ impl Workspace {
         self.seen.clear();
         self.working_set.clear();
         self.solution.clear();
+        self.n_pruned = 0;
         self.history.clear();
         self.clock = clock;
         self.intercept = 0.0;
@@ -289,8 +297,9 @@ impl Workspace {
     ) -> Certificate {
         for &j in &self.seen {
             let w = &mut self.weights[j as usize];
-            if w.abs() < settings.prune {
+            if *w != 0.0 && w.abs() < settings.prune {
                 *w = 0.0;
+                self.n_pruned += 1;
             }
         }
         let proof = prove(&Scaled::new(problem), settings, self);
