@@ -28,9 +28,6 @@ const INNER_SHARE: f64 = 0.5;
 /// Rounds without progress after which the solve has stalled.
 const PATIENCE: u32 = 4;
 
-/// Columns between two looks at the cancel flag.
-const COLUMNS_PER_CHECK: usize = 64;
-
 /// Solve by growing working sets; the workspace holds start and result.
 ///
 /// Each round proves a gap over all features, adds the worst violators to the
@@ -124,30 +121,14 @@ fn inner(
             break;
         }
         solve_intercept(problem, state, INTERCEPT_STEPS);
-        let mut worst: f64 = 0.0;
-        let mut kept = 0;
-        for at in 0..list.len() {
-            if at % COLUMNS_PER_CHECK == 0 && control.is_cancelled() {
-                break;
-            }
-            let j = list[at];
-            let violation = state.descend(problem, j);
-            worst = worst.max(violation);
-            // A zero weight that does not want to move sits out until the
-            // working set is looked at again.
-            if violation > 0.0 || state.weights[j as usize] != 0.0 {
-                list[kept] = j;
-                kept += 1;
-            }
-        }
-        list.truncate(kept);
+        let worst = state.sweep(problem, &mut list, control).largest;
         used += 1;
         if worst <= target {
             break;
         }
         if sweep % SWEEPS_PER_NEWTON == 0 {
             let steps = NEWTON_STEPS.min(budget - used);
-            used += newton(problem, state, 0.5 * target, steps);
+            used += newton(problem, state, 0.5 * target, steps, control);
         }
     }
     state.sweep_list = list;

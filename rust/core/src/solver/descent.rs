@@ -1,6 +1,7 @@
-//! One coordinate's step on its column.
+//! Coordinate descent: one feature's step on its column, and sweeps of them.
 
 use super::state::{Row, Scaled, Workspace};
+use crate::parallel::Control;
 
 /// Share of the predicted fall that a step must reach (LIBLINEAR's sigma).
 const SUFFICIENT: f64 = 0.01;
@@ -8,7 +9,44 @@ const SUFFICIENT: f64 = 0.01;
 /// Halvings of the step before the safe one is taken.
 const HALVINGS: usize = 2;
 
+/// Columns between two looks at the cancel flag.
+const COLUMNS_PER_CHECK: usize = 64;
+
+/// Violations of optimality met in a sweep, each before its coordinate's step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Violations {
+    pub(super) sum: f64,
+    pub(super) largest: f64,
+}
+
 impl Workspace {
+    /// [Descend](Self::descend) along each feature of `list` in order; those at
+    /// zero that do not want to move leave the list.
+    pub(super) fn sweep(
+        &mut self,
+        problem: &Scaled<'_>,
+        list: &mut Vec<u32>,
+        control: &Control,
+    ) -> Violations {
+        let mut found = Violations::default();
+        let mut kept = 0;
+        for at in 0..list.len() {
+            if at % COLUMNS_PER_CHECK == 0 && control.is_cancelled() {
+                break;
+            }
+            let j = list[at];
+            let violation = self.descend(problem, j);
+            found.sum += violation;
+            found.largest = found.largest.max(violation);
+            if violation > 0.0 || self.weights[j as usize] != 0.0 {
+                list[kept] = j;
+                kept += 1;
+            }
+        }
+        list.truncate(kept);
+        found
+    }
+
     /// Lower the objective over the weight of feature `j` alone: a Newton step
     /// of the L1-penalised quadratic model, with a line search. Returns the
     /// violation of optimality before the step.
@@ -19,7 +57,7 @@ impl Workspace {
     /// change of the loss is measured while the margins are written, and the
     /// last resort is the step of the quadratic that bounds the loss from above,
     /// which always lowers it.
-    pub(super) fn descend(&mut self, problem: &Scaled<'_>, j: u32) -> f64 {
+    fn descend(&mut self, problem: &Scaled<'_>, j: u32) -> f64 {
         let j = j as usize;
         let (ids, values) = problem.design.column(j);
         let w = self.weights[j];

@@ -3,6 +3,7 @@
 use super::ray::Ray;
 use super::state::{Scaled, Workspace};
 use super::support::{NONE, Support, gather};
+use crate::parallel::Control;
 
 /// Up to this many coordinates the Hessian is factorised; beyond, conjugate
 /// gradients need fewer operations (bench `solver`).
@@ -58,17 +59,18 @@ pub(super) fn newton(
     state: &mut Workspace,
     target: f64,
     max_steps: u64,
+    control: &Control,
 ) -> u64 {
     gather(problem, state);
     let support = std::mem::replace(&mut state.support, Support::new(0));
     let mut buffers = std::mem::take(&mut state.newton);
     buffers.load(problem, &support, state);
     let mut steps = 0;
-    while steps < max_steps && buffers.linearise(&support) > target {
+    while steps < max_steps && !control.is_cancelled() && buffers.linearise(&support) > target {
         if buffers.w.len() <= DENSE {
             buffers.solve_dense(&support);
         } else {
-            buffers.solve_conjugate(&support, target);
+            buffers.solve_conjugate(&support, target, control);
         }
         if !buffers.step(&support) {
             break;
@@ -187,7 +189,7 @@ impl NewtonBuffers {
 
     /// The same by conjugate gradients, preconditioned with the diagonal,
     /// without forming H: one pass over the active rows an iteration.
-    fn solve_conjugate(&mut self, support: &Support, target: f64) {
+    fn solve_conjugate(&mut self, support: &Support, target: f64, control: &Control) {
         let n = self.w.len();
         refill(&mut self.diagonal, n, 0.0);
         for &r in &self.active {
@@ -215,6 +217,9 @@ impl NewtonBuffers {
         let mut energy = dot(&self.residual, &self.conjugate);
         let enough = CG_RESIDUAL * CG_RESIDUAL * energy;
         for _ in 0..CG_ITERATIONS {
+            if control.is_cancelled() {
+                break;
+            }
             self.apply_hessian(support, damping);
             let curvature = dot(&self.conjugate, &self.product);
             if curvature <= 0.0 {

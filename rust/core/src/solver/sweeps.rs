@@ -17,9 +17,6 @@ const SWEEPS_PER_NEWTON: u64 = 4;
 /// Derivatives below this share of alpha are not worth a Newton step.
 const NEWTON_TARGET: f64 = 0.02;
 
-/// Columns between two looks at the cancel flag.
-const COLUMNS_PER_CHECK: usize = 64;
-
 /// Coordinate descent over all features that violate optimality at the start,
 /// the worst first; later sweeps keep the non-zero and the still violating.
 ///
@@ -53,20 +50,7 @@ pub(super) fn run(
     let (mut n_iter, mut first) = (0, f64::INFINITY);
     while n_iter < settings.max_iter && !control.is_cancelled() {
         solve_intercept(&problem, state, INTERCEPT_STEPS);
-        let (mut sum, mut kept) = (0.0, 0);
-        for at in 0..list.len() {
-            if at % COLUMNS_PER_CHECK == 0 && control.is_cancelled() {
-                break;
-            }
-            let j = list[at];
-            let violation = state.descend(&problem, j);
-            sum += violation;
-            if violation > 0.0 || state.weights[j as usize] != 0.0 {
-                list[kept] = j;
-                kept += 1;
-            }
-        }
-        list.truncate(kept);
+        let sum = state.sweep(&problem, &mut list, control).sum;
         if n_iter == 0 {
             first = sum;
         }
@@ -74,7 +58,7 @@ pub(super) fn run(
         // The violations above are those before the step: it never ends the loop.
         let unfinished = sum > share * first && n_iter < settings.max_iter;
         if n_iter % SWEEPS_PER_NEWTON == 0 && unfinished {
-            n_iter += newton(&problem, state, NEWTON_TARGET * problem.alpha, 1);
+            n_iter += newton(&problem, state, NEWTON_TARGET * problem.alpha, 1, control);
         }
         if sum <= share * first {
             break;
