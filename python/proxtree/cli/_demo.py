@@ -32,8 +32,8 @@ def add(commands: Commands) -> None:
         run,
         "train and test on the data that ship with proxtree",
         "Learn the categories of nouns from their dictionary definitions (WordNet "
-        "3.0):\ntrain a label tree and one-vs-rest on 15,850, test on 3,934, show\nten. "
-        "Needs scikit-learn:\n"
+        "3.0):\ntrain a label tree and one-vs-rest on 15,850, test on 3,934, "
+        "show ten.\nNeeds scikit-learn:\n"
         "  pip install 'proxtree[text]'",
     )
 

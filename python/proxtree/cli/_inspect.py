@@ -79,12 +79,12 @@ def _depths(model: LinearLabelTree) -> list[dict[str, int]]:
     nodes = model.nodes()
     for t, tree in enumerate(model.trees_):
         table = tree.depth_table()
-        for at, depth in enumerate(table["depth"].tolist()):
-            row = {name: int(column[at]) for name, column in table.items()}
+        for values in table.tolist():
+            row = dict(zip(table.dtype.names or (), values, strict=True))
             # Nodes come breadth first.
             own = [next(nodes) for _ in range(row["n_nodes"])]
             row["n_weights"] = sum(node.coef.nnz for node in own)
-            rows.append({"tree": t, **row, "depth": depth})
+            rows.append({"tree": t, **row})
     return rows
 
 

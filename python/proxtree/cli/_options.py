@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from proxtree import _core
 from proxtree._solvers import SOLVERS
 from proxtree.estimators import LinearLabelTree, LinearOneVsRest
-from proxtree.estimators._label_tree import CLUSTERINGS, ROOT_ROWS, SCORINGS
+from proxtree.estimators._label_tree import ROOT_ROWS, SCORINGS
 from proxtree.exceptions import DataError
+from proxtree.tree import CLUSTERINGS, LabelTree
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -209,9 +209,7 @@ def estimator(
             raise DataError(f"{_flag(name)} is no option of --model {args.model}")
     if "tree" in params:
         names = [str(label) for label in range(n_labels)]
-        params["tree"] = _core.LabelTree.from_file(
-            path=params["tree"], label_names=names
-        )
+        params["tree"] = LabelTree.from_file(params["tree"], names)
     return cls(
         **params,
         n_threads=args.threads,

@@ -12,11 +12,11 @@ from scipy import sparse
 
 from proxtree import _certificates, _core
 from proxtree._parameters import check_choice, check_int, check_random_state, check_real
-from proxtree._validation import csr_arg, normalize_rows, pattern_arg
+from proxtree._validation import normalize_rows
 from proxtree.estimators._training import Csr, TrainableModel
 from proxtree.exceptions import DataError
+from proxtree.tree import LabelTree, as_label_tree, label_features
 
-CLUSTERINGS = ("kmeans", "spherical", "balanced", "balanced_2means")
 ROOT_ROWS = ("all", "labelled")
 SCORINGS = ("squared", "cubed", "log_sigmoid")
 
@@ -285,29 +285,26 @@ default="kmeans"
             "prune": check_real(self.prune, "prune", zero=True),
         }
         self._checked_beam()
-        shape: dict[str, Any] = {
-            "n_clusters": check_int(self.n_clusters, "n_clusters", 2),
-            "max_depth": check_int(self.max_depth, "max_depth", 1),
-            "clustering": check_choice(self.clustering, "clustering", CLUSTERINGS),
-        }
         seeds = _tree_seeds(
             check_random_state(self.random_state), check_int(self.n_trees, "n_trees", 1)
         )
         if self.tree is not None and len(seeds) > 1:
             raise DataError(f"n_trees is {len(seeds)}, expected 1 with a given tree")
 
-        def trees(X: Csr, Y: Csr, n_threads: int) -> list[_core.LabelTree]:
+        def trees(X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
             if self.tree is not None:
-                return [_native_tree(self.tree)]
+                return [as_label_tree(self.tree)]
             if arguments["normalize"]:
                 X = normalize_rows(X)
-            indptr, indices, data = _core.label_features(
-                x=csr_arg(X), y=pattern_arg(Y), n_threads=n_threads
-            )
-            features = (indptr, indices, data, (Y.shape[1], X.shape[1]))
+            features = label_features(X, Y, n_threads=n_threads)
             return [
-                _core.LabelTree.build(
-                    label_features=features, **shape, seed=seed, n_threads=n_threads
+                LabelTree.build(
+                    features,
+                    n_clusters=self.n_clusters,
+                    max_depth=self.max_depth,
+                    clustering=self.clustering,
+                    random_state=seed,
+                    n_threads=n_threads,
                 )
                 for seed in seeds
             ]
@@ -315,13 +312,20 @@ default="kmeans"
         return self._fit(X, Y, sample_weight, arguments, trees, "max_sweeps")
 
     @property
-    def trees_(self) -> list[_core.LabelTree]:
+    def trees_(self) -> list[LabelTree]:
         """All trees."""
         model = self._fitted_or_raise().model
-        return [_public_tree(model, t) for t in range(model.n_trees)]
+        return [
+            LabelTree(
+                _core.LabelTree.from_parts(
+                    n_labels=model.n_labels, child_ptr=child_ptr, children=children
+                )
+            )
+            for child_ptr, children in map(model.tree, range(model.n_trees))
+        ]
 
     @property
-    def tree_(self) -> _core.LabelTree:
+    def tree_(self) -> LabelTree:
         """The tree, if there is one; those of an ensemble are in `trees_`."""
         trees = self.trees_
         if len(trees) > 1:
@@ -432,7 +436,7 @@ def _check_beam(value: Any) -> int:
 def _tree_seeds(seed: int, n_trees: int) -> list[int]:
     """Return a seed for each tree; the first one is that of a single tree."""
     return [seed] + [
-        int(np.random.SeedSequence([seed, t]).generate_state(1, np.uint64)[0])
+        int(np.random.SeedSequence([seed, t]).generate_state(1, np.uint64)[0] >> 1)
         for t in range(1, n_trees)
     ]
 
@@ -462,18 +466,3 @@ def _places(model: _core.Model) -> dict[str, NDArray[Any]]:
         parts["child"].append(children)
         parts["depth"].append(depth[node])
     return {name: np.concatenate(arrays) for name, arrays in parts.items()}
-
-
-def _native_tree(tree: Any) -> _core.LabelTree:
-    if isinstance(tree, _core.LabelTree):
-        return tree
-    if isinstance(tree, np.ndarray):
-        return _core.LabelTree.from_parents(parents=tree.astype(np.int64))
-    raise TypeError(f"tree is a {type(tree).__name__}")
-
-
-def _public_tree(model: _core.Model, tree: int) -> _core.LabelTree:
-    child_ptr, children = model.tree(tree)
-    return _core.LabelTree.from_parts(
-        n_labels=model.n_labels, child_ptr=child_ptr, children=children
-    )

@@ -8,9 +8,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from proxtree import _core
 from proxtree._parameters import check_int
 from proxtree.estimators._training import TrainableModel
+from proxtree.tree import LabelTree
 
 
 class LinearOneVsRest(TrainableModel):
@@ -185,9 +185,9 @@ class LinearOneVsRest(TrainableModel):
             "prune": 0.0,
         }
 
-        def trees(_: Any, Y: Any, __: int) -> list[_core.LabelTree]:
+        def trees(_: Any, Y: Any, __: int) -> list[LabelTree]:
             # One-vs-rest is the tree of depth one.
-            return [_core.LabelTree.flat(n_labels=Y.shape[1])]
+            return [LabelTree.flat(Y.shape[1])]
 
         return self._fit(X, Y, sample_weight, arguments, trees, "max_iter")
 

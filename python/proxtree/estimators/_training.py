@@ -25,6 +25,7 @@ from proxtree._progress import reporting
 from proxtree._solvers import check_solver
 from proxtree._validation import check_X_Y, csr_arg, pattern_arg
 from proxtree.exceptions import DataError, DataWarning
+from proxtree.tree import LabelTree
 
 Csr = sparse.csr_matrix[Any]
 
@@ -80,7 +81,7 @@ class TrainableModel(LinearModel):
         Y: Any,
         sample_weight: ArrayLike | None,
         arguments: Mapping[str, Any],
-        trees: Callable[[Csr, Csr, int], list[_core.LabelTree]],
+        trees: Callable[[Csr, Csr, int], list[LabelTree]],
         n_iter_name: str,
     ) -> Self:
         """Train with checked `arguments`.
@@ -99,7 +100,7 @@ class TrainableModel(LinearModel):
             model, fields = _core.train(
                 csr_arg(X),
                 pattern_arg(Y),
-                trees(X, Y, n_threads),
+                [tree._native for tree in trees(X, Y, n_threads)],
                 **arguments,
                 sample_weight=weights,
                 n_threads=n_threads,
