@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from proxtree.io import load_svmlight, load_xmc, save_xmc
     from proxtree.solving import Solution, solve, solve_path
+    from proxtree.tree import LabelTree, label_features
 
 __version__ = _version("proxtree")
 
@@ -29,11 +30,13 @@ _HOMES = {
     "DataError": "exceptions",
     "DataWarning": "exceptions",
     "FormatError": "exceptions",
+    "LabelTree": "tree",
     "LinearLabelTree": "estimators",
     "LinearOneVsRest": "estimators",
     "NotFittedError": "exceptions",
     "ProxtreeError": "exceptions",
     "Solution": "solving",
+    "label_features": "tree",
     "load": "_persistence",
     "load_svmlight": "io",
     "load_xmc": "io",
@@ -49,6 +52,7 @@ __all__ = [
     "DataError",
     "DataWarning",
     "FormatError",
+    "LabelTree",
     "LinearLabelTree",
     "LinearOneVsRest",
     "NotFittedError",
@@ -58,6 +62,7 @@ __all__ = [
     "datasets",
     "exceptions",
     "io",
+    "label_features",
     "load",
     "load_svmlight",
     "load_xmc",

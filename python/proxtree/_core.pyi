@@ -81,6 +81,7 @@ def kmeans(
     tol: float,
     spherical: bool,
     seed: int,
+    start: NDArray[np.uint32] | None,
     n_threads: int,
 ) -> tuple[NDArray[np.uint32], float, int]: ...
 

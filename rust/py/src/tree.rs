@@ -15,7 +15,7 @@ use crate::runtime::{run, run_here};
 #[pyclass(frozen, eq, module = "proxtree._core")]
 #[derive(PartialEq)]
 pub(crate) struct LabelTree {
-    pub(crate) tree: tree::LabelTree,
+    tree: tree::LabelTree,
 }
 
 /// `(indptr, indices, data)`.
@@ -46,9 +46,9 @@ pub(crate) fn label_features<'py>(
     Ok(csr_to_py(py, features))
 }
 
-/// K-means from a seed; `(assignment, objective, n_iter)`.
+/// K-means from `start` rows, or from a seed; `(assignment, objective, n_iter)`.
 #[pyfunction]
-#[pyo3(signature = (*, x, n_clusters, max_iter, tol, spherical, seed, n_threads))]
+#[pyo3(signature = (*, x, n_clusters, max_iter, tol, spherical, seed, start, n_threads))]
 pub(crate) fn kmeans<'py>(
     py: Python<'py>,
     x: CsrArg<'py>,
@@ -57,16 +57,18 @@ pub(crate) fn kmeans<'py>(
     tol: f64,
     spherical: bool,
     seed: u64,
+    start: Option<PyReadonlyArray1<'py, u32>>,
     n_threads: usize,
 ) -> PyResult<(Bound<'py, PyArray1<u32>>, f64, usize)> {
     let x = x.parts()?;
+    let rows = start.as_ref().map(|rows| rows.as_slice()).transpose()?;
     let settings = KMeansSettings {
         max_iter,
         tol,
         spherical,
     };
     let found = run(py, n_threads, None, |control| {
-        let start = Start::PlusPlus { n_clusters, seed };
+        let start = rows.map_or(Start::PlusPlus { n_clusters, seed }, Start::Rows);
         tree::kmeans(x.matrix()?, start, &settings, control)
     })?;
     let assignment = PyArray1::from_vec(py, found.assignment);

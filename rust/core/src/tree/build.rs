@@ -141,9 +141,12 @@ fn grow(
         split(&points, k, settings.clustering, rng, control)?
     };
     let mut counts = vec![0; points.n_features()];
-    let mut points_of = |rows: &[u32]| match rows.len() > k && split_children {
-        true => points.subset_with(rows, &mut counts),
-        false => Points::default(),
+    let mut points_of = |rows: &[u32]| {
+        if rows.len() > k && split_children {
+            points.subset_with(rows, &mut counts)
+        } else {
+            Points::default()
+        }
     };
     Ok(sets
         .into_iter()

@@ -51,6 +51,11 @@ impl Centroid {
         }
     }
 
+    /// Its features and values.
+    pub(super) fn column(&self) -> (&[u32], &[f32]) {
+        (&self.ids, &self.values)
+    }
+
     /// `||self - other||^2`.
     pub(super) fn squared_distance(&self, other: &Self) -> f64 {
         let (mut i, mut j, mut sum) = (0, 0, 0.0);
@@ -128,12 +133,8 @@ impl<'a> Scores<'a> {
         control: &Control,
     ) -> Result<()> {
         for changed in changed.chunks(MAX_COLUMNS) {
-            fill(
-                &mut self.table,
-                self.points.n_features(),
-                centroids,
-                changed,
-            );
+            let columns: Vec<_> = changed.iter().map(|&c| centroids[c].column()).collect();
+            self.table.fill(self.points.n_features(), &columns);
             let (points, table, n) = (self.points, &self.table, self.points.len());
             self.values
                 .par_chunks_mut(BLOCK * self.n_columns)
@@ -172,26 +173,4 @@ impl<'a> Scores<'a> {
             })
             .collect()
     }
-}
-
-/// The centroids `changed` as columns of a table, in parallel over features.
-fn fill(table: &mut Table, n_features: usize, centroids: &[Centroid], changed: &[usize]) {
-    const FEATURES: usize = 2048;
-    table.reset(n_features, changed.len());
-    let lanes = table.n_lanes();
-    table
-        .lanes_mut()
-        .par_chunks_mut(FEATURES * lanes)
-        .enumerate()
-        .for_each(|(part, out)| {
-            let first = (part * FEATURES) as u32;
-            let end = first + (out.len() / lanes) as u32;
-            for (c, &column) in changed.iter().enumerate() {
-                let Centroid { ids, values, .. } = &centroids[column];
-                let range = ids.partition_point(|&f| f < first)..ids.partition_point(|&f| f < end);
-                for (&f, &v) in ids[range.clone()].iter().zip(&values[range]) {
-                    out[(f - first) as usize * lanes + c / 8].0[c % 8] = v;
-                }
-            }
-        });
 }

@@ -194,10 +194,9 @@ fn arrange(
     for &(_, parent) in edges {
         if node_of[parent].is_none() {
             node_of[parent] = Some(nodes.len());
-            nodes.push(match parent < n_labels {
-                true => vec![Child::Label(parent as u32)],
-                false => Vec::new(),
-            });
+            // A label with children is the first leaf of its own node.
+            let own = (parent < n_labels).then_some(Child::Label(parent as u32));
+            nodes.push(own.into_iter().collect());
         }
     }
     let mut roots = Vec::new();

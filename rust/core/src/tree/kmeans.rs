@@ -159,10 +159,8 @@ fn objective(
 ) -> f64 {
     let of_point = |(i, &c): (usize, &u32)| {
         let c = c as usize;
-        let square = match spherical {
-            true if !centroids[c].ids.is_empty() => 1.0,
-            _ => 0.0,
-        };
+        let unit = spherical && !centroids[c].column().0.is_empty();
+        let square = if unit { 1.0 } else { 0.0 };
         points.squared_norm(i) - 2.0 * f64::from(scores.row(i)[c]) + square
     };
     assignment.iter().enumerate().map(of_point).sum()

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::points::Points;
 
 /// Eight columns of a table: one AVX register, never across two cache lines.
@@ -9,48 +11,69 @@ use super::points::Points;
 #[repr(C, align(32))]
 pub(crate) struct Lane(pub(crate) [f32; 8]);
 
-/// A dense matrix stored feature by feature, its columns padded to whole lanes.
+/// Sparse columns (centroids, candidates) as a table with a row per feature.
 ///
-/// The columns are vectors to multiply with (centroids, candidates): one entry
-/// of a row meets all of them in consecutive memory.
+/// One entry of a point meets all columns in consecutive memory, padded to whole
+/// lanes. Features that no column has share one row of zeros: a few columns
+/// leave a table small enough for the nearest cache.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     n_lanes: usize,
+    /// The row of each feature; row 0 is zero.
+    slots: Vec<u32>,
     lanes: Vec<Lane>,
 }
 
 impl Table {
-    /// Make it `n_features` x `n_columns`, all zero, in the memory it has.
-    pub(crate) fn reset(&mut self, n_features: usize, n_columns: usize) {
-        self.n_lanes = n_columns.div_ceil(8);
+    /// Hold these columns of (ascending features, values), in the memory it has.
+    pub(crate) fn fill(&mut self, n_features: usize, columns: &[(&[u32], &[f32])]) {
+        const ROWS: usize = 2048;
+        self.slots.clear();
+        self.slots.resize(n_features, 0);
+        for (ids, _) in columns {
+            for &f in *ids {
+                self.slots[f as usize] = 1;
+            }
+        }
+        let mut n_rows = 1;
+        for slot in self.slots.iter_mut().filter(|slot| **slot > 0) {
+            *slot = n_rows;
+            n_rows += 1;
+        }
+        let n_lanes = columns.len().div_ceil(8);
+        self.n_lanes = n_lanes;
         self.lanes.clear();
         self.lanes
-            .resize(n_features * self.n_lanes, Lane::default());
+            .resize(n_rows as usize * n_lanes, Lane::default());
+        let slots = &self.slots;
+        let parts = self.lanes.par_chunks_mut(ROWS * n_lanes).enumerate();
+        parts.for_each(|(part, lanes)| {
+            let first = part * ROWS;
+            let end = first + lanes.len() / n_lanes;
+            // Slots ascend with features, so each part takes a run of a column.
+            let before = |f: &u32, end| (slots[*f as usize] as usize) < end;
+            for (c, (ids, values)) in columns.iter().enumerate() {
+                let from = ids.partition_point(|f| before(f, first));
+                let to = ids.partition_point(|f| before(f, end));
+                for (&f, &v) in ids[from..to].iter().zip(&values[from..to]) {
+                    let row = slots[f as usize] as usize - first;
+                    lanes[row * n_lanes + c / 8].0[c % 8] = v;
+                }
+            }
+        });
     }
 
-    /// Lanes a feature.
+    /// Lanes a row.
     pub(crate) fn n_lanes(&self) -> usize {
         self.n_lanes
     }
-
-    /// All lanes, feature after feature.
-    pub(crate) fn lanes_mut(&mut self) -> &mut [Lane] {
-        &mut self.lanes
-    }
-
-    /// Write one entry.
-    pub(crate) fn set(&mut self, feature: usize, column: usize, value: f32) {
-        self.lanes[feature * self.n_lanes + column / 8].0[column % 8] = value;
-    }
 }
 
-/// `out[i] = row i . each column`, for the rows in `rows`, `n_lanes` lanes each.
+/// `out[i] = row i . each column`, for the rows in `rows`, `n_lanes` lanes each,
+/// as far as `out` reaches.
 ///
 /// Each product sums in float32 in the row's order, multiply and add apart: the
 /// bits depend neither on the instruction set nor on the column's place.
-///
-/// # Panics
-/// Where `out` is shorter than that.
 pub(crate) fn dots(points: &Points, rows: Range<usize>, table: &Table, out: &mut [Lane]) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
@@ -66,40 +89,40 @@ fn dots_avx2(points: &Points, rows: Range<usize>, table: &Table, out: &mut [Lane
     dots_plain(points, rows, table, out);
 }
 
+// Compiled once per instruction set, inside its caller.
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "compiled once per instruction set, inside its caller"
-)]
 fn dots_plain(points: &Points, rows: Range<usize>, table: &Table, out: &mut [Lane]) {
-    let n_lanes = table.n_lanes;
-    for (i, out) in rows.zip(out.chunks_exact_mut(n_lanes)) {
-        let (ids, values) = points.row(i);
+    macro_rules! panels {
+        ($row:expr, $at:expr, $out:expr, $($n:literal)*) => {
+            match table.n_lanes - $at {
+                $($n => panel::<$n>($row, table, $at, $out),)*
+                _ => panel::<8>($row, table, $at, $out),
+            }
+        };
+    }
+    for (i, out) in rows.zip(out.chunks_exact_mut(table.n_lanes)) {
+        let row = points.row(i);
         let mut at = 0;
-        while at < n_lanes {
-            // Panels of 8, 4, 2, 1 lanes: as many sums as registers hold.
-            at += match n_lanes - at {
-                8.. => panel::<8>(ids, values, table, at, out),
-                4.. => panel::<4>(ids, values, table, at, out),
-                2.. => panel::<2>(ids, values, table, at, out),
-                _ => panel::<1>(ids, values, table, at, out),
-            };
+        while at < table.n_lanes {
+            // As many sums at once as there are registers: 13 of 16, or 8 and
+            // more to come.
+            at += panels!(row, at, out, 1 2 3 4 5 6 7 8 9 10 11 12 13);
         }
     }
 }
 
+/// `N` lanes, from `at` on, of one row's products.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "as its caller")]
 fn panel<const N: usize>(
-    ids: &[u32],
-    values: &[f32],
+    (ids, values): (&[u32], &[f32]),
     table: &Table,
     at: usize,
     out: &mut [Lane],
 ) -> usize {
     let mut sums = [Lane::default(); N];
     for (&f, &v) in ids.iter().zip(values) {
-        let start = f as usize * table.n_lanes + at;
+        let start = table.slots[f as usize] as usize * table.n_lanes + at;
         let lanes = &table.lanes[start..start + N];
         for (sum, lane) in sums.iter_mut().zip(lanes) {
             for (s, x) in sum.0.iter_mut().zip(&lane.0) {
@@ -124,14 +147,18 @@ mod tests {
         let x = CsrView::new(3, 4, &indptr, &indices, &data).unwrap();
         let points = Points::from_rows(x, &[0, 1, 2]);
         for width in [1, 7, 8, 9, 17, 31, 40, 64, 100, 130] {
+            let has = |f: usize, c: usize| f != 2 && (f + c) % 3 > 0;
             let value = |f: usize, c: usize| ((f * 131 + c * 17) as f32 * 0.37).sin();
+            // Column c has the features f with (f + c) % 3 > 0, and never feature 2.
+            let columns: Vec<(Vec<u32>, Vec<f32>)> = (0..width)
+                .map(|c| {
+                    let ids = (0..points.n_features()).filter(|f| has(*f, c));
+                    ids.map(|f| (f as u32, value(f, c))).unzip()
+                })
+                .collect();
+            let columns: Vec<_> = columns.iter().map(|(a, b)| (&a[..], &b[..])).collect();
             let mut table = Table::default();
-            table.reset(points.n_features(), width);
-            for f in 0..points.n_features() {
-                for c in 0..width {
-                    table.set(f, c, value(f, c));
-                }
-            }
+            table.fill(points.n_features(), &columns);
             let n = table.n_lanes();
             let mut out = vec![Lane([f32::NAN; 8]); 3 * n];
             dots(&points, 0..3, &table, &mut out);
@@ -140,7 +167,8 @@ mod tests {
                     let mut expected = 0.0f32;
                     let (ids, values) = points.row(i);
                     for (&f, &v) in ids.iter().zip(values) {
-                        expected += v * value(f as usize, c);
+                        let f = f as usize;
+                        expected += if has(f, c) { v * value(f, c) } else { 0.0 };
                     }
                     let found = out[i * n + c / 8].0[c % 8];
                     assert_eq!(found.to_bits(), expected.to_bits(), "{width} {i} {c}");

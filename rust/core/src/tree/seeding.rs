@@ -2,6 +2,8 @@
 
 use rayon::prelude::*;
 
+use super::accumulator::AccumulatorPool;
+use super::centroids::{Centroid, means};
 use super::points::Points;
 use super::products::{Lane, Table, dots};
 use crate::Result;
@@ -11,6 +13,9 @@ use crate::rng::SplitMix64;
 /// Rows a task works on; sums over rows are added block by block.
 pub(super) const BLOCK: usize = 128;
 
+/// Steps whose candidates are drawn and multiplied together.
+const STEPS: usize = 5;
+
 /// Choose up to `k` rows as first centroids: greedy k-means++.
 ///
 /// The first is uniform. Each further one is the best of 2 + ln k candidates
@@ -19,7 +24,12 @@ pub(super) const BLOCK: usize = 128;
 /// to the one drawn first. Fewer than `k` come back only when the rows have
 /// fewer than `k` different values: no row at distance zero is ever drawn.
 ///
-/// Cost: `k` passes over the points, all candidates at once.
+/// Candidates are drawn for several steps at once and multiplied with all
+/// points in one pass. A later step takes a candidate with probability
+/// (distance now / distance when drawn), which makes its distribution that of a
+/// fresh draw; one step changes few distances, so nearly all are taken.
+///
+/// Cost: about k / 5 passes over the points, each five steps wide.
 ///
 /// Source: Arthur, Vassilvitskii, "k-means++: the Advantages of Careful
 /// Seeding", SODA 2007, with the greedy trials of its section 5, as
@@ -34,51 +44,30 @@ pub(super) fn choose(
     control: &Control,
 ) -> Result<Vec<u32>> {
     let n = points.len();
-    // In the arithmetic of `dots`, so that equal rows are at distance exactly 0.
-    let norms: Vec<f32> = (0..n)
-        .map(|i| points.row(i).1.iter().fold(0.0, |sum, v| sum + v * v))
-        .collect();
     let trials = 2 + (k as f64).ln() as usize;
-    let mut chosen = Vec::with_capacity(k);
-    let mut candidates = vec![rng.below(n)];
+    let mut pool = Pool::new(points);
     let mut nearest = vec![f32::INFINITY; n];
-    let mut table = Table::default();
-    table.reset(points.n_features(), trials);
-    let mut products = vec![Lane::default(); n * table.n_lanes()];
+    let mut chosen = Vec::with_capacity(k);
+    pool.draw(vec![rng.below(n)], &nearest, control)?;
+    let mut step = vec![0];
     loop {
-        let best = {
-            set_columns(&mut table, points, &candidates, None);
-            let step = Step {
-                points,
-                norms: &norms,
-                candidates: &candidates,
-                table: &table,
-            };
-            let best = step.best(&nearest, &mut products, control)?;
-            step.shorten(best, &mut nearest, &products);
-            best
-        };
-        chosen.push(candidates[best] as u32);
-        set_columns(&mut table, points, &candidates, Some(0.0));
+        let best = pool.best(&step, &nearest);
+        pool.shorten(best, &mut nearest);
+        chosen.push(pool.rows[best] as u32);
         if chosen.len() == k {
             return Ok(chosen);
         }
-        let blocks: Vec<f64> = nearest.chunks(BLOCK).map(sum).collect();
-        let total: f64 = blocks.iter().sum();
-        if total <= 0.0 {
-            return Ok(chosen);
-        }
-        candidates.clear();
-        candidates.extend((0..trials).map(|_| draw(&nearest, &blocks, rng.uniform() * total)));
-    }
-}
-
-/// Write the candidates into the table's columns, or `value` in their places.
-fn set_columns(table: &mut Table, points: &Points, candidates: &[usize], value: Option<f32>) {
-    for (column, &row) in candidates.iter().enumerate() {
-        let (ids, values) = points.row(row);
-        for (&f, &v) in ids.iter().zip(values) {
-            table.set(f as usize, column, value.unwrap_or(v));
+        step = pool.take(trials, &nearest, rng);
+        if step.len() < trials {
+            let blocks: Vec<f64> = nearest.chunks(BLOCK).map(sum).collect();
+            let total: f64 = blocks.iter().sum();
+            if total <= 0.0 {
+                return Ok(chosen);
+            }
+            let width = (trials * STEPS.min(k - chosen.len())).next_multiple_of(8);
+            let rows = (0..width).map(|_| draw(&nearest, &blocks, rng.uniform() * total));
+            pool.draw(rows.collect(), &nearest, control)?;
+            step = pool.take(trials, &nearest, rng);
         }
     }
 }
@@ -122,51 +111,106 @@ fn draw(nearest: &[f32], blocks: &[f64], mut target: f64) -> usize {
     last
 }
 
-/// One step of the choice: its candidates against all points.
-struct Step<'a> {
+/// Candidates of several steps and their products with all points.
+struct Pool<'a> {
     points: &'a Points,
-    norms: &'a [f32],
-    candidates: &'a [usize],
-    table: &'a Table,
+    norms: Vec<f32>,
+    rows: Vec<usize>,
+    /// The distance of each candidate when it was drawn.
+    drawn_at: Vec<f32>,
+    /// The first candidate that no step has looked at.
+    next: usize,
+    sums: AccumulatorPool,
+    table: Table,
+    products: Vec<Lane>,
 }
 
-impl Step<'_> {
-    /// `||x_i - candidate||^2` from the products of row i.
-    fn distance(&self, i: usize, candidate: usize, products: &[Lane]) -> f32 {
-        let product = products[candidate / 8].0[candidate % 8];
-        (self.norms[i] + self.norms[self.candidates[candidate]] - 2.0 * product).max(0.0)
+impl<'a> Pool<'a> {
+    fn new(points: &'a Points) -> Self {
+        // In the arithmetic of `dots`, so that equal rows are at distance exactly 0.
+        let norm = |i| points.row(i).1.iter().fold(0.0, |sum, v| sum + v * v);
+        Self {
+            points,
+            norms: (0..points.len()).map(norm).collect(),
+            rows: Vec::new(),
+            drawn_at: Vec::new(),
+            next: 0,
+            sums: AccumulatorPool::new(points.n_features()),
+            table: Table::default(),
+            products: Vec::new(),
+        }
     }
 
-    /// The candidate that leaves the least sum of distances.
-    fn best(&self, nearest: &[f32], products: &mut [Lane], control: &Control) -> Result<usize> {
-        let lanes = self.table.n_lanes();
-        let sums: Vec<Vec<f64>> = products
+    /// Take in new candidates: one pass over all points.
+    fn draw(&mut self, rows: Vec<usize>, nearest: &[f32], control: &Control) -> Result<()> {
+        let sets: Vec<[u32; 1]> = rows.iter().map(|&row| [row as u32]).collect();
+        let sets: Vec<&[u32]> = sets.iter().map(|set| &set[..]).collect();
+        let columns = means(self.points, &sets, false, &self.sums, control)?;
+        let columns: Vec<_> = columns.iter().map(Centroid::column).collect();
+        self.table.fill(self.points.n_features(), &columns);
+        let (points, table) = (self.points, &self.table);
+        let lanes = table.n_lanes();
+        self.products.resize(points.len() * lanes, Lane::default());
+        self.drawn_at = rows.iter().map(|&row| nearest[row]).collect();
+        self.rows = rows;
+        self.next = 0;
+        self.products
             .par_chunks_mut(BLOCK * lanes)
             .enumerate()
-            .map(|(block, out)| {
+            .try_for_each(|(block, out)| {
                 control.check()?;
                 let start = block * BLOCK;
-                let rows = start..(start + BLOCK).min(nearest.len());
-                dots(self.points, rows.clone(), self.table, out);
-                let mut sums = vec![0.0; self.candidates.len()];
-                for (i, row) in rows.zip(out.chunks_exact(lanes)) {
-                    for (c, sum) in sums.iter_mut().enumerate() {
-                        *sum += f64::from(self.distance(i, c, row).min(nearest[i]));
+                dots(points, start..start + out.len() / lanes, table, out);
+                Ok(())
+            })
+    }
+
+    /// Candidates of one step, `trials` of them unless the pool runs out.
+    fn take(&mut self, trials: usize, nearest: &[f32], rng: &mut SplitMix64) -> Vec<usize> {
+        let mut step = Vec::with_capacity(trials);
+        while step.len() < trials && self.next < self.rows.len() {
+            let candidate = self.next;
+            self.next += 1;
+            let (now, then) = (nearest[self.rows[candidate]], self.drawn_at[candidate]);
+            if now >= then || rng.uniform() * f64::from(then) < f64::from(now) {
+                step.push(candidate);
+            }
+        }
+        step
+    }
+
+    /// `||x_i - candidate||^2`
+    fn distance(&self, i: usize, candidate: usize) -> f32 {
+        let lane = &self.products[i * self.table.n_lanes() + candidate / 8];
+        let product = lane.0[candidate % 8];
+        (self.norms[i] + self.norms[self.rows[candidate]] - 2.0 * product).max(0.0)
+    }
+
+    /// The candidate of `step` that leaves the least sum of distances.
+    fn best(&self, step: &[usize], nearest: &[f32]) -> usize {
+        let blocks: Vec<Vec<f64>> = nearest
+            .par_chunks(BLOCK)
+            .enumerate()
+            .map(|(block, nearest)| {
+                let mut sums = vec![0.0; step.len()];
+                for (i, &d) in nearest.iter().enumerate() {
+                    for (sum, &candidate) in sums.iter_mut().zip(step) {
+                        *sum += f64::from(self.distance(block * BLOCK + i, candidate).min(d));
                     }
                 }
-                Ok(sums)
+                sums
             })
-            .collect::<Result<_>>()?;
-        let total = |c: usize| sums.iter().map(|block| block[c]).sum::<f64>();
-        let totals: Vec<f64> = (0..self.candidates.len()).map(total).collect();
-        Ok((1..totals.len()).fold(0, |best, c| if totals[c] < totals[best] { c } else { best }))
+            .collect();
+        let total = |c: usize| blocks.iter().map(|block| block[c]).sum::<f64>();
+        let totals: Vec<f64> = (0..step.len()).map(total).collect();
+        let best = (1..totals.len()).fold(0, |b, c| if totals[c] < totals[b] { c } else { b });
+        step[best]
     }
 
     /// Count `candidate` among the chosen.
-    fn shorten(&self, candidate: usize, nearest: &mut [f32], products: &[Lane]) {
-        let rows = products.chunks_exact(self.table.n_lanes());
-        for (i, (d, row)) in nearest.iter_mut().zip(rows).enumerate() {
-            *d = d.min(self.distance(i, candidate, row));
+    fn shorten(&self, candidate: usize, nearest: &mut [f32]) {
+        for (i, d) in nearest.iter_mut().enumerate() {
+            *d = d.min(self.distance(i, candidate));
         }
     }
 }
