@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import proxtree
-from proxtree import LinearOneVsRest, metrics
+from proxtree import LinearLabelTree, LinearOneVsRest, metrics
 from proxtree.cli import main
 
 
@@ -33,7 +33,8 @@ def run(capsys, *words):
 def test_train_writes_the_model_that_the_options_describe(
     files, problem, capsys, tmp_path
 ):
-    options = ["--alpha", "0.25", "--no-fit-intercept", "--normalize"]
+    options = ["--model", "ovr", "--alpha", "0.25", "--no-fit-intercept"]
+    options += ["--normalize"]
     options += ["--class-weight", "2,1", "--max-iter", "5000", "--certificates"]
     options += ["--solver", "coordinate_descent", "--solver-options", "variant=fixed"]
     out = run(capsys, "train", files / "train.txt", "-o", tmp_path / "m", *options)
@@ -55,8 +56,50 @@ def test_train_writes_the_model_that_the_options_describe(
     assert len(model.certificate_) == 7
 
 
+def test_train_makes_a_tree_by_default(files, problem, capsys, tmp_path):
+    options = ["--alpha", "0.25", "--n-clusters", "2", "--n-trees", "2", "--seed", "5"]
+    options += ["--max-depth", "3", "--clustering", "balanced", "--max-sweeps", "7"]
+    options += ["--violation-tol", "0.1", "--prune", "0.01", "--beam-size", "4"]
+    options += ["--root-rows", "labelled", "--scoring", "squared"]
+    text = run(capsys, "train", files / "train.txt", "-o", tmp_path / "m", *options)
+    assert "problems converged" in text
+    model = proxtree.load(tmp_path / "m")
+    X, Y = problem
+    expected = LinearLabelTree(
+        0.25,
+        n_clusters=2,
+        n_trees=2,
+        random_state=5,
+        max_depth=3,
+        clustering="balanced",
+        max_sweeps=7,
+        violation_tol=0.1,
+        prune=0.01,
+        beam_size=4,
+        root_rows="labelled",
+        scoring="squared",
+    )
+    assert model.get_params() == expected.get_params()
+    expected.fit(X[:60], Y[:60])
+    for ours, theirs in zip(
+        model.predict_topk(X), expected.predict_topk(X), strict=True
+    ):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_tree_from_a_file(files, capsys, tmp_path):
+    lines = ["0\ta", "3\ta", "1\tb", "2\tb", "4\tb", "a\ttop", "b\ttop", "5\ttop"]
+    (tmp_path / "tree").write_text("\n".join([*lines, "6\ta"]) + "\n")
+    words = ["train", files / "train.txt", "-o", tmp_path / "m"]
+    run(capsys, *words, "--tree", tmp_path / "tree")
+    nodes = proxtree.load(tmp_path / "m").nodes()
+    groups = [sorted(node.children[node.children >= 0].tolist()) for node in nodes]
+    assert groups == [[5], [0, 3, 6], [1, 2, 4]]
+
+
 def test_train_report(files, capsys, tmp_path):
     words = ["train", files / "train.txt", "-o", tmp_path / "m", "--alpha", "0.5"]
+    words += ["--model", "ovr"]
     facts = json.loads(run(capsys, *words, "--json"))
     model = proxtree.load(tmp_path / "m")
     assert facts["n_nonzero"] == model.n_nonzero_
@@ -144,6 +187,31 @@ def test_inspect(files, capsys):
     text = run(capsys, "inspect", files / "m")
     assert "alpha=0.5" in text
     assert "7 of 7 labels converged" in text
+
+
+def test_inspect_a_tree(problem, capsys, tmp_path):
+    model = LinearLabelTree(tree=[[0, 3, 5], [[1, 2], 4], 6]).fit(*problem)
+    model.save(tmp_path / "m")
+    facts = json.loads(run(capsys, "inspect", tmp_path / "m", "--json"))
+    n_weights = [node.coef.nnz for node in model.nodes()]
+    columns = ("depth", "n_nodes", "n_children", "n_labels", "n_leaves", "n_weights")
+    assert [tuple(row[c] for c in columns) for row in facts["depths"]] == [
+        (0, 1, 3, 7, 0, n_weights[0]),
+        (1, 2, 5, 6, 1, n_weights[1] + n_weights[2]),
+        (2, 1, 2, 2, 4, n_weights[3]),
+        (3, 0, 0, 0, 2, 0),
+    ]
+    text = run(capsys, "inspect", tmp_path / "m")
+    assert "problems converged" in text
+    row = ["1", "2", "5", "6", "1", f"{n_weights[1] + n_weights[2]:,}"]
+    assert row in [line.split() for line in text.splitlines()]
+    several = LinearLabelTree(n_clusters=2, n_trees=2).fit(*problem)
+    several.save(tmp_path / "m")
+    assert "tree" in run(capsys, "inspect", tmp_path / "m").split()
+    depths = json.loads(run(capsys, "inspect", tmp_path / "m", "--json"))["depths"]
+    assert {row["tree"] for row in depths} == {0, 1}
+    total = sum(node.coef.nnz for node in several.nodes())
+    assert sum(row["n_weights"] for row in depths) == total
 
 
 @pytest.mark.parametrize("name", ["test.txt", "test.txt.gz", "test.txt.xz"])

@@ -9,12 +9,17 @@ from proxtree.cli import main
 def test_demo(capsys):
     assert main(["demo", "--quiet", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    # About what issue threads of this data state for alpha 1: 53 / 43 / 33.
-    for k, percent in ((1, 53), (3, 43), (5, 33)):
-        assert abs(100 * facts["metrics"][f"P@{k}"] - percent) < 1
-    assert facts["certificates"]["n_converged"] == 2316
-    assert 29 < facts["n_nonzero"] / 2316 < 33
-    assert facts["file_bytes"] < facts["dense_bytes"] / 100
+    assert facts["models"].keys() == {"tree", "ovr"}
+    for model in facts["models"].values():
+        # About what issue threads of this data state for alpha 1: 53 / 43 / 33.
+        for k, percent in ((1, 53), (3, 43), (5, 33)):
+            assert abs(100 * model["metrics"][f"P@{k}"] - percent) < 1
+        assert model["file_bytes"] < facts["dense_bytes"] / 100
+    tree, flat = facts["models"]["tree"], facts["models"]["ovr"]
+    assert flat["certificates"]["n_converged"] == 2316
+    assert 29 < flat["n_nonzero"] / 2316 < 33
+    assert tree["n_nonzero"] < flat["n_nonzero"]
+    assert tree["certificates"]["n_trained"] > 2316
     assert len(facts["examples"]) == 10
     for example in facts["examples"]:
         assert len(example["predicted"]) == 5
@@ -26,9 +31,12 @@ def test_demo_for_humans(capsys):
     assert main(["demo"]) == 0
     out, err = capsys.readouterr()
     assert "training 2,316 labels" in err
-    for word in ("P ", "nDCG", "PSP", "training time", "non-zeros", "dense float32"):
+    for word in ("P@1", "nDCG@3", "PSP@5", "training time", "non-zeros", "dense"):
         assert word in out
-    assert "2,316 of 2,316 labels converged" in out
+    names = ["LinearLabelTree", "LinearOneVsRest"]
+    assert out.splitlines()[0].split() == names
+    (proved,) = (line for line in out.splitlines() if line.startswith("proved"))
+    assert proved.split()[-1] == "2,316"
     assert out.count("\n    ") == 10
 
 

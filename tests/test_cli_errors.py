@@ -10,7 +10,7 @@ import time
 import pytest
 
 import proxtree
-from proxtree import LinearOneVsRest
+from proxtree import LinearLabelTree, LinearOneVsRest
 from proxtree.cli import main
 from proxtree.cli._options import ESTIMATOR_OPTIONS
 
@@ -50,6 +50,16 @@ def files(problem, tmp_path_factory):
         ("train {d}/train.txt -o {d}/x --solver-options eps", "--solver-options"),
         ("train {d}/train.txt -o {d}/x --solver-options eps=1", "no option 'eps'"),
         ("train {d}/train.txt -o {d}/x --threads 0", "n_threads"),
+        ("train {d}/train.txt -o {d}/x --model svm", "--model"),
+        (
+            "train {d}/train.txt -o {d}/x --max-iter 9",
+            "--max-iter is no option of --mo",
+        ),
+        ("train {d}/train.txt -o {d}/x --model ovr --prune 1", "--prune is no option"),
+        ("train {d}/train.txt -o {d}/x --max-depth 0", "max_depth is 0"),
+        ("train {d}/train.txt -o {d}/x --clustering ward", "balanced_2means"),
+        ("train {d}/train.txt -o {d}/x --tree {d}/none", "none"),
+        ("train {d}/train.txt -o {d}/x --tree {d}/one.svm", "one.svm, line 1: "),
         ("train {d}/train.txt -o {d}/x --seed -1", "random_state is -1"),
         ("predict {d}/none", "none"),
         ("predict {d}/train.txt {d}/train.txt", "train.txt"),
@@ -85,6 +95,7 @@ def test_stdin_is_named_in_errors(files):
 
 def test_warnings_are_one_line(files, capsys, tmp_path):
     words = ["train", files / "train.txt", "-o", tmp_path / "m", "--tol", "1e-12"]
+    words += ["--model", "ovr"]
     assert main([str(word) for word in [*words, "--max-iter", "1", "--quiet"]]) == 0
     err = capsys.readouterr().err
     assert err.startswith("proxtree: warning: 7 of 7 trained labels did not")
@@ -106,7 +117,11 @@ def test_help(capsys, command):
 
 
 def test_every_estimator_argument_has_an_option():
-    signature = set(inspect.signature(LinearOneVsRest).parameters)
+    signature = {
+        name
+        for estimator in (LinearLabelTree, LinearOneVsRest)
+        for name in inspect.signature(estimator).parameters
+    }
     shared = {"n_threads": "--threads", "random_state": "--seed", "progress": "--quiet"}
     assert signature == set(ESTIMATOR_OPTIONS) | set(shared)
 
@@ -116,7 +131,8 @@ def test_help_shows_the_estimators_defaults(capsys):
         main(["train", "--help"])
     text = " ".join(capsys.readouterr().out.split())
     assert "is 1/alpha (default: 1.0)" in text
-    assert "label is converged (default: 0.001)" in text
+    assert "problem is converged (default: 0.001)" in text
+    assert "at most a factor 4 off (default: tree 0.1, ovr 0.0)" in text
 
 
 def test_version(capsys):

@@ -31,10 +31,12 @@ def test_a_bar(problem, capfd):
 
 
 def test_a_bar_shows_how_many_are_done(capfd):
-    with reporting(True) as show:
+    with reporting(True, "label") as show:
         show(2, 7, 10)
         show(5, 7, 1000)
-    assert "5/7" in capfd.readouterr().err
+    err = capfd.readouterr().err
+    assert "5/7" in err
+    assert "labels" in err
 
 
 def test_a_bar_without_tqdm_says_what_to_install(problem, monkeypatch):

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from proxtree import datasets, exceptions, io, metrics
     from proxtree._persistence import load
     from proxtree._validation import normalize_rows
-    from proxtree.estimators import LinearOneVsRest
+    from proxtree.estimators import LinearLabelTree, LinearOneVsRest
     from proxtree.exceptions import (
         ConvergenceWarning,
         DataError,
@@ -31,6 +31,7 @@ _HOMES = {
     "DataWarning": "exceptions",
     "FormatError": "exceptions",
     "LabelTree": "tree",
+    "LinearLabelTree": "estimators",
     "LinearOneVsRest": "estimators",
     "NotFittedError": "exceptions",
     "ProxtreeError": "exceptions",
@@ -52,6 +53,7 @@ __all__ = [
     "DataWarning",
     "FormatError",
     "LabelTree",
+    "LinearLabelTree",
     "LinearOneVsRest",
     "NotFittedError",
     "ProxtreeError",

@@ -1,8 +1,9 @@
-"""The proof that each trained label carries."""
+"""The proof that each trained problem carries."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,30 +13,54 @@ from proxtree.exceptions import ConvergenceWarning
 
 # By the native module's codes.
 STATUS = np.array(["converged", "max_iter", "stalled", "cancelled"])
-CERTIFICATE = np.dtype(
+_FIELDS: list[tuple[str, Any]] = [
+    ("objective", np.float64),
+    ("dual_objective", np.float64),
+    ("gap", np.float64),
+    ("n_iter", np.int64),
+    ("status", STATUS.dtype),
+    ("nnz", np.int64),
+    ("seconds", np.float64),
+]
+# A row for each label.
+CERTIFICATE = np.dtype(_FIELDS)
+# Where a problem is in the trees: the model knows that too.
+PLACE = ("tree", "node", "child", "depth")
+# A row for each child of each node.
+TREE_CERTIFICATE = np.dtype(
     [
-        ("objective", np.float64),
-        ("dual_objective", np.float64),
-        ("gap", np.float64),
-        ("n_iter", np.int64),
-        ("status", STATUS.dtype),
-        ("nnz", np.int64),
-        ("seconds", np.float64),
+        *((name, np.int32) for name in PLACE),
+        *_FIELDS,
+        ("n_positives", np.int64),
+        ("n_pruned", np.int64),
     ]
 )
 
 
-def from_fields(fields: dict[str, NDArray[Any]]) -> NDArray[np.void]:
-    """Return the structured array of arrays by name, `status` as codes."""
-    certificate = np.empty(len(fields["gap"]), CERTIFICATE)
-    for name in CERTIFICATE.names or ():
+def from_fields(
+    fields: Mapping[str, NDArray[Any]], dtype: np.dtype[np.void], n_problems: int
+) -> NDArray[np.void]:
+    """Return the structured array of arrays by name, `status` as codes.
+
+    Raises
+    ------
+    ValueError
+        If an array has another length than `n_problems`.
+    """
+    certificate = np.empty(n_problems, dtype)
+    for name in dtype.names or ():
+        if len(fields[name]) != n_problems:
+            raise ValueError(
+                f"{name} has {len(fields[name])} entries, not {n_problems}"
+            )
         certificate[name] = STATUS[fields[name]] if name == "status" else fields[name]
     return certificate
 
 
 def to_fields(certificate: NDArray[np.void]) -> dict[str, NDArray[Any]]:
-    """Undo `from_fields`."""
-    fields = {name: certificate[name] for name in CERTIFICATE.names or ()}
+    """Undo `from_fields`; what the model knows is left out."""
+    names = certificate.dtype.names or ()
+    fields = {name: certificate[name] for name in names if name not in PLACE}
     codes = {name: code for code, name in enumerate(STATUS.tolist())}
     fields["status"] = np.array([codes[s] for s in certificate["status"]], np.uint8)
     return fields
@@ -46,7 +71,7 @@ def summary(
 ) -> dict[str, Any]:
     """Return counts by status and the worst relative gap.
 
-    Of the `trained` labels only: one without positives is not solved.
+    Of the `trained` problems only: one without positives is not solved.
     """
     rows = certificate[trained]
     return {
@@ -66,18 +91,18 @@ def relative_gap(certificate: NDArray[np.void]) -> NDArray[np.float64]:
 
 
 def warn_unless_converged(
-    certificate: NDArray[np.void], trained: NDArray[np.bool_], tol: float
+    facts: Mapping[str, Any], what: str, tol: float, n_iter_name: str
 ) -> None:
-    """Give one `ConvergenceWarning` that counts the labels without a proof."""
-    facts = summary(certificate, trained)
+    """Give one `ConvergenceWarning` that counts what the `summary` has unproved."""
     others = {s: facts[f"n_{s}"] for s in STATUS[1:].tolist() if facts[f"n_{s}"]}
     if others:
         listed = ", ".join(f"{count} {status}" for status, count in others.items())
         warnings.warn(
-            f"{sum(others.values())} of {facts['n_trained']} trained labels did not "
+            f"{sum(others.values())} of {facts['n_trained']} trained {what}s did not "
             f"reach the relative gap tol={tol:g} ({listed}; worst gap "
             f"{facts['worst_relative_gap']:.2g}); see certificate_, and raise "
-            "max_iter or tol",
+            f"{n_iter_name} or tol",
             ConvergenceWarning,
-            stacklevel=3,
+            # Past this function, `_fit` and `fit`.
+            stacklevel=4,
         )

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from proxtree import _core, _persistence
+from proxtree import _certificates, _core, _persistence
 from proxtree._estimator import Estimator
 from proxtree._parameters import check_bool, check_finite, check_int, check_n_threads
 from proxtree._validation import CsrArg, check_X, csr_arg
 from proxtree.exceptions import DataError, NotFittedError
 from proxtree.io._read import PathArgument
-
-# One-vs-rest has no tree to search: the native module's beam then plays no part.
-_NO_BEAM = 1
 
 
 @dataclass
@@ -44,7 +42,10 @@ class LinearModel(Estimator):
     """Prediction, saving and the fitted attributes."""
 
     n_threads: int | None
+    class_weight: tuple[float, float] | Literal["balanced"] | None
     _fitted: Fitted
+    # What a row of the certificate is about.
+    _problem_name = "label"
 
     def _fitted_or_raise(self) -> Fitted:
         fitted: Fitted | None = vars(self).get("_fitted")
@@ -87,7 +88,7 @@ class LinearModel(Estimator):
 
     @property
     def certificate_(self) -> NDArray[np.void]:
-        """The proof of each label: structured array of shape (n_labels,)."""
+        """The proofs: structured array, a row for each problem."""
         certificate = self._fitted_or_raise().certificate
         if certificate is None:
             raise AttributeError(
@@ -96,13 +97,51 @@ class LinearModel(Estimator):
             )
         return certificate
 
+    @property
+    def coef_(self) -> sparse.csr_matrix[np.float32]:
+        """Weights, shape (n_labels, n_features). Changing them changes no score."""
+        return self._flat_or_raise().coef[0]
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """What is added to each label's scores, shape (n_labels,)."""
+        return self._flat_or_raise().coef[1]
+
+    def _flat_or_raise(self) -> Fitted:
+        fitted = self._fitted_or_raise()
+        model = fitted.model
+        if model.n_nodes > 1:
+            raise AttributeError(
+                "coef_ and intercept_ belong to a single tree of depth one; this "
+                f"{type(self).__name__} has {model.n_nodes} nodes in {model.n_trees} "
+                f"tree{'s' if model.n_trees > 1 else ''}: see nodes()"
+            )
+        return fitted
+
+    def _certificate(
+        self, model: _core.Model, fields: Mapping[str, NDArray[Any]]
+    ) -> NDArray[np.void]:
+        """Return the certificate of the native module's fields."""
+        return _certificates.from_fields(
+            fields, _certificates.CERTIFICATE, model.n_labels
+        )
+
+    def _params_to_save(self) -> dict[str, Any]:
+        """Return the parameters as a model file keeps them."""
+        return self.get_params()
+
+    def _restore_params(self) -> None:
+        """Turn parameters from a model file into what they were."""
+        if isinstance(self.class_weight, list):
+            self.class_weight = tuple(self.class_weight)
+
     def certificate_summary(self) -> dict[str, Any]:
         """Count the certificates; known for loaded models too.
 
         Returns
         -------
         dict
-            "n_trained" labels (with positives), of these "n_converged",
+            "n_trained" problems (with positives), of these "n_converged",
             "n_max_iter", "n_stalled" and "n_cancelled"; "worst_relative_gap" among
             them.
         """
@@ -146,15 +185,29 @@ class LinearModel(Estimator):
         NotFittedError
             Before `fit`.
         """
+        return self._top_k(X, k, n_threads, allowed, self._checked_beam())
+
+    def _top_k(
+        self,
+        X: Any,
+        k: int,
+        n_threads: int | None,
+        allowed: ArrayLike | None,
+        beam_size: int,
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         model = self._fitted_or_raise().model
         ids = None if allowed is None else _ids(allowed, "allowed", model.n_labels)
         return model.predict_topk(
             self._checked(X),
             check_int(k, "k", 1, 2**31 - 1),
             allowed=ids,
-            beam_size=_NO_BEAM,
+            beam_size=beam_size,
             n_threads=self._threads(n_threads),
         )
+
+    def _checked_beam(self) -> int:
+        # One-vs-rest has no tree to search: any beam does.
+        return 1
 
     def predict(
         self, X: Any, *, threshold: float | None = None
@@ -166,7 +219,7 @@ class LinearModel(Estimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             As many features as in `fit`.
         threshold : float, optional
-            Scores must be greater; None means a margin of 0.
+            Scores must be greater; None means the score of margin 0.
 
         Returns
         -------
@@ -188,7 +241,7 @@ class LinearModel(Estimator):
         indptr, indices = model.predict_threshold(
             x,
             check_finite(threshold, "threshold"),
-            beam_size=_NO_BEAM,
+            beam_size=self._checked_beam(),
             n_threads=self._threads(None),
         )
         ones = np.ones(len(indices), np.uint8)
@@ -241,7 +294,7 @@ class LinearModel(Estimator):
         path : str, bytes or os.PathLike
             Any name; no suffix is added.
         certificates : bool, default=False
-            Whether `certificate_` is kept, 53 bytes a label.
+            Whether `certificate_` is kept, about 60 bytes a problem.
 
         Raises
         ------

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from proxtree import _core
-from proxtree._certificates import CERTIFICATE, STATUS, from_fields, to_fields
+from proxtree._certificates import STATUS, to_fields
 from proxtree.exceptions import FormatError
 from proxtree.io._read import PathArgument
 
 if TYPE_CHECKING:
     from proxtree._linear_model import LinearModel
-    from proxtree.estimators import LinearOneVsRest
+    from proxtree.estimators import LinearLabelTree, LinearOneVsRest
 
 _TYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"),
@@ -37,7 +38,7 @@ def save(estimator: LinearModel, path: PathArgument, certificates: bool) -> None
             data = np.ascontiguousarray(array, dtype).tobytes()
             extra.append((_PREFIX + name, _NAMES[dtype], [len(array)], data))
     settings = {
-        "params": {k: _jsonable(v) for k, v in estimator.get_params().items()},
+        "params": {k: _jsonable(v) for k, v in estimator._params_to_save().items()},
         "n_features": fitted.model.n_features,
         "n_labels": fitted.model.n_labels,
         "certificates": fitted.summary,
@@ -50,7 +51,7 @@ def save(estimator: LinearModel, path: PathArgument, certificates: bool) -> None
     )
 
 
-def load(path: PathArgument) -> LinearOneVsRest:
+def load(path: PathArgument) -> LinearOneVsRest | LinearLabelTree:
     """Load a model file as the estimator that was saved.
 
     Parameters
@@ -60,7 +61,7 @@ def load(path: PathArgument) -> LinearOneVsRest:
 
     Returns
     -------
-    LinearOneVsRest
+    LinearOneVsRest or LinearLabelTree
         With the same parameters and the same predictions, bit for bit.
         `progress` comes back as None unless it was True or False, and
         `certificate_` only if it was saved.
@@ -72,11 +73,13 @@ def load(path: PathArgument) -> LinearOneVsRest:
     OSError
         If it cannot be read.
     """
-    from proxtree.estimators import LinearOneVsRest
+    from proxtree.estimators import LinearLabelTree, LinearOneVsRest
 
     name = Path(os.fsdecode(path))
     model, class_name, text, extra = _core.Model.load(name)
-    classes = {c.__name__: c for c in (LinearOneVsRest,)}
+    classes: dict[str, type[LinearOneVsRest | LinearLabelTree]] = {
+        c.__name__: c for c in (LinearOneVsRest, LinearLabelTree)
+    }
     if class_name not in classes:
         raise FormatError(
             f"{name}: holds a {class_name or 'model without a class'}, this version "
@@ -86,29 +89,24 @@ def load(path: PathArgument) -> LinearOneVsRest:
         settings = json.loads(text)
         params, facts = settings["params"], settings["certificates"]
         estimator = classes[class_name](**params)
-        certificate = _certificate(extra, model.n_labels)
+        fields = _fields(extra)
+        certificate = estimator._certificate(model, fields) if fields else None
     except (ValueError, KeyError, TypeError) as error:
         raise FormatError(f"{name}: settings cannot be read: {error}") from None
-    if isinstance(estimator.class_weight, list):
-        estimator.class_weight = tuple(estimator.class_weight)
     estimator._set_fitted(model, certificate, facts)
+    estimator._restore_params()
     return estimator
 
 
-def _certificate(extra: list[Any], n_labels: int) -> Any:
-    fields = {
+def _fields(extra: list[Any]) -> dict[str, NDArray[Any]]:
+    fields: dict[str, NDArray[Any]] = {
         name.removeprefix(_PREFIX): np.frombuffer(data, _TYPES[dtype])
         for name, dtype, _, data in extra
         if name.startswith(_PREFIX)
     }
-    if not fields:
-        return None
-    for name in CERTIFICATE.names or ():
-        if len(fields[name]) != n_labels:
-            raise ValueError(f"{name} has {len(fields[name])} entries, not {n_labels}")
-    if fields["status"].max(initial=0) >= len(STATUS):
+    if fields and fields["status"].max(initial=0) >= len(STATUS):
         raise ValueError(f"unknown status {fields['status'].max()}")
-    return from_fields(fields)
+    return fields
 
 
 def _jsonable(value: Any) -> Any:

@@ -11,8 +11,10 @@ from proxtree._parameters import Progress
 
 
 @contextmanager
-def reporting(progress: Any) -> Iterator[Progress | None]:
+def reporting(progress: Any, what: str) -> Iterator[Progress | None]:
     """Give what the native module calls with (done, total, n_nonzero).
+
+    `what` is done, a noun in the singular.
 
     Raises
     ------
@@ -30,7 +32,7 @@ def reporting(progress: Any) -> Iterator[Progress | None]:
             raise ImportError(
                 "progress=True needs tqdm: pip install 'proxtree[progress]'"
             ) from error
-        with tqdm.tqdm(unit=" labels", dynamic_ncols=True) as bar:
+        with tqdm.tqdm(unit=f" {what}s", dynamic_ncols=True) as bar:
 
             def show(done: int, total: int, n_nonzero: int) -> None:
                 bar.total = total

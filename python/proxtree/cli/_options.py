@@ -10,7 +10,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from proxtree._solvers import SOLVERS
-from proxtree.estimators import LinearOneVsRest
+from proxtree.estimators import LinearLabelTree, LinearOneVsRest
+from proxtree.estimators._label_tree import ROOT_ROWS, SCORINGS
+from proxtree.exceptions import DataError
+from proxtree.tree import CLUSTERINGS, LabelTree
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -108,17 +111,40 @@ def _solver_options(text: str) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in text.split(","))
 
 
-# Without type: a switch. Defaults come from the estimator's own signature.
+# By the names of --model.
+ESTIMATORS: dict[str, type[LinearLabelTree | LinearOneVsRest]] = {
+    "tree": LinearLabelTree,
+    "ovr": LinearOneVsRest,
+}
+
+# Without type: a switch. Defaults come from the estimators' own signatures.
 ESTIMATOR_OPTIONS = {
     "alpha": _Option(
         "weight of the L1 term: larger gives sparser models; LIBLINEAR's C is 1/alpha",
         float,
         "X",
     ),
+    "n_clusters": _Option("clusters that a node's labels are split into", int, "N"),
+    "max_depth": _Option("greatest depth of a label; 1 is one-vs-rest", int, "N"),
+    "clustering": _Option("how a node's labels are split", str, choices=CLUSTERINGS),
+    "tree": _Option(
+        'train this tree of label ids: a file of "child<TAB>parent" lines', str, "FILE"
+    ),
+    "n_trees": _Option("trees whose scores are averaged", int, "N"),
+    "max_sweeps": _Option("most sweeps and Newton steps for a problem", int, "N"),
+    "violation_tol": _Option(
+        "a problem ends at this share of its first sweep's violations; 0: at --tol",
+        float,
+        "X",
+    ),
+    "prune": _Option("set smaller weights to zero after training", float, "X"),
+    "root_rows": _Option("which samples the root sees", str, choices=ROOT_ROWS),
+    "scoring": _Option("how margins on a path make a score", str, choices=SCORINGS),
+    "beam_size": _Option("nodes of each depth that prediction looks into", int, "N"),
     "solver": _Option("which method trains", str, choices=SOLVERS),
-    "tol": _Option("relative duality gap at which a label is converged", float, "X"),
+    "tol": _Option("relative duality gap at which a problem is converged", float, "X"),
     "max_iter": _Option("most iterations for a label", int, "N"),
-    "fit_intercept": _Option("add a constant to each label's scores"),
+    "fit_intercept": _Option("add a constant to each margin"),
     "intercept_scaling": _Option("value of the intercept's column", float, "X"),
     "penalize_intercept": _Option("keep the intercept in the L1 term"),
     "class_weight": _Option(
@@ -127,7 +153,7 @@ ESTIMATOR_OPTIONS = {
         "POS,NEG",
     ),
     "alpha_exponent": _Option(
-        "train a label of n positives with alpha * (n/100)^X, at most a factor 4 off",
+        "train a problem of n positives with alpha * (n/100)^X, at most a factor 4 off",
         float,
         "X",
     ),
@@ -143,35 +169,48 @@ ESTIMATOR_OPTIONS = {
 
 
 def add_estimator_options(parser: argparse.ArgumentParser) -> None:
-    """Add every argument of `LinearOneVsRest` that has no common option."""
-    group = parser.add_argument_group("training")
-    defaults = LinearOneVsRest._defaults()
+    """Add every argument of the estimators that has no common option."""
+    defaults = {model: cls._defaults() for model, cls in ESTIMATORS.items()}
+    groups = {
+        ("tree", "ovr"): parser.add_argument_group("training"),
+        ("tree",): parser.add_argument_group("training, --model tree only"),
+        ("ovr",): parser.add_argument_group("training, --model ovr only"),
+    }
     for name, option in ESTIMATOR_OPTIONS.items():
-        default = defaults[name]
-        flag = "--" + name.replace("_", "-")
-        text = f"{option.help} (default: {_shown(default)})"
+        models = tuple(model for model in ESTIMATORS if name in defaults[model])
+        shown = list(dict.fromkeys(_shown(defaults[model][name]) for model in models))
+        if len(shown) > 1:
+            shown = [f"{m} {_shown(defaults[m][name])}" for m in models]
+        # What is not given stays away, so that each model has its own defaults.
+        kind: dict[str, Any] = {
+            "default": argparse.SUPPRESS,
+            "help": f"{option.help} (default: {', '.join(shown)})",
+        }
         if option.type is None:
-            group.add_argument(
-                flag,
-                action=argparse.BooleanOptionalAction,
-                default=default,
-                help=text,
-            )
+            kind["action"] = argparse.BooleanOptionalAction
         else:
-            group.add_argument(
-                flag,
-                type=option.type,
-                metavar=option.metavar,
-                choices=option.choices,
-                default=default,
-                help=text,
-            )
+            kind |= {"type": option.type, "choices": option.choices}
+            kind["metavar"] = option.metavar
+        groups[models].add_argument(_flag(name), **kind)
 
 
-def estimator(args: argparse.Namespace) -> LinearOneVsRest:
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def estimator(
+    args: argparse.Namespace, n_labels: int
+) -> LinearLabelTree | LinearOneVsRest:
     """Return the estimator that the options describe."""
-    params = {name: getattr(args, name) for name in ESTIMATOR_OPTIONS}
-    return LinearOneVsRest(
+    cls = ESTIMATORS[args.model]
+    params = {name: getattr(args, name) for name in ESTIMATOR_OPTIONS if name in args}
+    for name in params:
+        if name not in cls._defaults():
+            raise DataError(f"{_flag(name)} is no option of --model {args.model}")
+    if "tree" in params:
+        names = [str(label) for label in range(n_labels)]
+        params["tree"] = LabelTree.from_file(params["tree"], names)
+    return cls(
         **params,
         n_threads=args.threads,
         random_state=args.seed,

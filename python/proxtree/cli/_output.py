@@ -39,14 +39,17 @@ def size(n_bytes: int) -> str:
     return f"{n_bytes} bytes"
 
 
-def proofs(summary: Mapping[str, Any]) -> str:
-    """Return one line about the certificates of all trained labels."""
+def proofs(summary: Mapping[str, Any], what: str) -> str:
+    """Return one line about the certificates of all that was trained.
+
+    `what` a certificate is about, a noun in the singular.
+    """
     others = "".join(
-        f", {summary[f'n_{status}']} {status}"
+        f", {summary[f'n_{status}']:,} {status}"
         for status in ("max_iter", "stalled")
         if summary[f"n_{status}"]
     )
     return (
-        f"{summary['n_converged']:,} of {summary['n_trained']:,} labels converged"
+        f"{summary['n_converged']:,} of {summary['n_trained']:,} {what}s converged"
         f"{others}; worst relative gap {summary['worst_relative_gap']:.2g}"
     )

@@ -22,7 +22,8 @@ def add(commands: Commands) -> None:
         "train",
         run,
         "train a model on a data file",
-        "Train one sparse linear classifier a label and save them as one file.\n\n"
+        "Train sparse linear classifiers, a tree of them or one for each label, and "
+        "save them\nas one file.\n\n"
         "example:\n  proxtree train train.txt -o my.model --alpha 0.5 --normalize",
     )
     parser.add_argument("data", metavar="DATA", help=_options.DATA_HELP)
@@ -35,14 +36,15 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument(
         "--model",
-        choices=("ovr",),
-        default="ovr",
-        help="ovr: one-vs-rest (default: ovr)",
+        choices=tuple(_options.ESTIMATORS),
+        default="tree",
+        help="tree: a label tree, quick to train; ovr: one-vs-rest, every label "
+        "proved (default: tree)",
     )
     parser.add_argument(
         "--certificates",
         action="store_true",
-        help="keep every label's certificate in the file",
+        help="keep every problem's certificate in the file",
     )
     _options.add_data_options(parser)
     _options.add_estimator_options(parser)
@@ -57,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
         f"{Y.shape[1]:,} labels from {args.data}",
     )
     start = time.perf_counter()
-    estimator = _options.estimator(args).fit(X, Y)
+    estimator = _options.estimator(args, Y.shape[1]).fit(X, Y)
     wall = time.perf_counter() - start
     estimator.save(args.output, certificates=args.certificates)
     facts = {
@@ -80,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
                 "training time": f"{wall:.2f} s, solving {facts['cpu_s']:.2f} s of CPU",
                 "non-zeros": f"{estimator.n_nonzero_:,}",
                 "file": size(facts["file_bytes"]),
-                "certificates": proofs(facts["certificates"]),
+                "certificates": proofs(facts["certificates"], estimator._problem_name),
             }
         ),
     )

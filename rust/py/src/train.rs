@@ -215,22 +215,20 @@ fn certificates<'py>(py: Python<'py>, records: &[Record]) -> PyResult<Bound<'py,
     let of = |f: fn(&Certificate) -> f64| {
         PyArray1::from_iter(py, records.iter().map(|r| f(&r.certificate)))
     };
+    let count =
+        |f: fn(&Record) -> u64| PyArray1::from_iter(py, records.iter().map(|r| f(r) as i64));
     let out = PyDict::new(py);
     out.set_item("objective", of(|c| c.objective))?;
     out.set_item("dual_objective", of(|c| c.dual_objective))?;
     out.set_item("gap", of(Certificate::gap))?;
-    out.set_item(
-        "n_iter",
-        PyArray1::from_iter(py, records.iter().map(|r| r.certificate.n_iter as i64)),
-    )?;
+    out.set_item("n_iter", count(|r| r.certificate.n_iter))?;
     out.set_item(
         "status",
         PyArray1::from_iter(py, records.iter().map(|r| r.certificate.status as u8)),
     )?;
-    out.set_item(
-        "nnz",
-        PyArray1::from_iter(py, records.iter().map(|r| r.nnz as i64)),
-    )?;
+    out.set_item("nnz", count(|r| r.nnz))?;
+    out.set_item("n_pruned", count(|r| r.n_pruned))?;
+    out.set_item("n_positives", count(|r| r.n_positives))?;
     out.set_item(
         "seconds",
         PyArray1::from_iter(py, records.iter().map(|r| r.seconds)),

@@ -105,6 +105,7 @@ pub struct Workspace {
     /// Scratch of the certificate.
     pub(super) steep: Vec<f64>,
     solution: Vec<(u32, f64)>,
+    n_pruned: u64,
     clock: Option<Instant>,
     history: Vec<Moment>,
 }
@@ -133,6 +134,7 @@ impl Workspace {
             newton: NewtonBuffers::default(),
             steep: Vec::new(),
             solution: Vec::new(),
+            n_pruned: 0,
             clock: None,
             history: Vec::new(),
         }
@@ -141,6 +143,11 @@ impl Workspace {
     /// The weights of the last solve: (feature, weight), sorted, none zero.
     pub fn weights(&self) -> &[(u32, f64)] {
         &self.solution
+    }
+
+    /// How many weights of the last solve [`Settings::prune`] set to zero.
+    pub fn n_pruned(&self) -> u64 {
+        self.n_pruned
     }
 
     /// The looks at the gap of the last solve, if they were recorded.
@@ -180,6 +187,7 @@ impl Workspace {
         self.seen.clear();
         self.working_set.clear();
         self.solution.clear();
+        self.n_pruned = 0;
         self.history.clear();
         self.clock = clock;
         self.intercept = 0.0;
@@ -320,8 +328,9 @@ impl Workspace {
     pub(super) fn prune(&mut self, threshold: f64) {
         for &j in &self.seen {
             let w = &mut self.weights[j as usize];
-            if w.abs() < threshold {
+            if *w != 0.0 && w.abs() < threshold {
                 *w = 0.0;
+                self.n_pruned += 1;
             }
         }
     }

@@ -54,7 +54,8 @@ pub(super) fn run(
         }
         n_iter += 1;
         // The violations above are those before the step: it never ends the loop.
-        if n_iter % SWEEPS_PER_NEWTON == 0 && n_iter < settings.max_iter && sum > share * first {
+        let unfinished = sum > share * first && n_iter < settings.max_iter;
+        if n_iter % SWEEPS_PER_NEWTON == 0 && unfinished {
             n_iter += newton(&problem, state, NEWTON_TARGET * problem.alpha, 1);
         }
         if sum <= share * first {

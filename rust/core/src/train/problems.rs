@@ -17,6 +17,10 @@ pub struct Record {
     pub certificate: Certificate,
     /// Non-zero weights, the intercept not counted.
     pub nnz: u64,
+    /// Weights that were set to zero for being too small.
+    pub n_pruned: u64,
+    /// Rows of the positive class.
+    pub n_positives: u64,
     /// CPU seconds of the solving thread, the proof included.
     pub seconds: f64,
 }
@@ -118,6 +122,8 @@ impl Part {
         self.records.push(Record {
             certificate,
             nnz: weights.len() as u64,
+            n_pruned: workspace.n_pruned(),
+            n_positives: problem.positives.len() as u64,
             seconds: thread_cpu_seconds() - start,
         });
         control.add_done(weights.len() as u64);

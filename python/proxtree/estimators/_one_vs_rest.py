@@ -1,36 +1,19 @@
-"""Estimators: sparse linear models of many labels, with a proof for each."""
+"""One-vs-rest."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
-from proxtree import _certificates, _core
-from proxtree._linear_model import LinearModel
-from proxtree._parameters import (
-    check_bool,
-    check_class_weight,
-    check_finite,
-    check_int,
-    check_n_threads,
-    check_random_state,
-    check_real,
-    check_sample_weight,
-)
-from proxtree._progress import reporting
-from proxtree._solvers import check_solver
-from proxtree._validation import check_X_Y, csr_arg, pattern_arg
-from proxtree.exceptions import DataError, DataWarning
-
-__all__ = ["LinearOneVsRest"]
+from proxtree._parameters import check_int
+from proxtree.estimators._training import TrainableModel
+from proxtree.tree import LabelTree
 
 
-class LinearOneVsRest(LinearModel):
+class LinearOneVsRest(TrainableModel):
     r"""Train an L1-regularised classifier for each label, each with a proof.
 
     Parameters
@@ -190,46 +173,23 @@ class LinearOneVsRest(LinearModel):
         DataWarning
             Once, with the count of labels without positives.
         """
-        arguments = self._checked_arguments()
-        n_threads = check_n_threads(self.n_threads)
-        X, Y = check_X_Y(X, Y)
-        weights = check_sample_weight(sample_weight, X.shape[0])
-        if weights is not None and not weights.all():
-            kept = weights > 0
-            X, Y, weights = X[kept], Y[kept], weights[kept]
-        trained = np.bincount(Y.indices, minlength=Y.shape[1]) > 0
-        _check_positives(trained)
-        with reporting(self.progress) as progress:
-            model, (fields,) = _core.train(
-                csr_arg(X),
-                pattern_arg(Y),
-                # One-vs-rest is the tree of depth one, proved to the gap.
-                [_core.LabelTree.flat(n_labels=Y.shape[1])],
-                scoring="margin",
-                root_rows="all",
-                violation_tol=0.0,
-                prune=0.0,
-                **arguments,
-                sample_weight=weights,
-                n_threads=n_threads,
-                progress=progress,
-            )
-        certificate = _certificates.from_fields(fields)
-        _certificates.warn_unless_converged(certificate, trained, arguments["tol"])
-        self._set_fitted(
-            model, certificate, _certificates.summary(certificate, trained)
-        )
-        return self
+        arguments = {
+            **self._shared_arguments(),
+            "max_iter": None
+            if self.max_iter is None
+            else check_int(self.max_iter, "max_iter", 1),
+            "scoring": "margin",
+            "root_rows": "all",
+            # Proved to the gap, every weight kept.
+            "violation_tol": 0.0,
+            "prune": 0.0,
+        }
 
-    @property
-    def coef_(self) -> sparse.csr_matrix[np.float32]:
-        """Weights, shape (n_labels, n_features). Changing them changes no score."""
-        return self._fitted_or_raise().coef[0]
+        def trees(_: Any, Y: Any, __: int) -> list[LabelTree]:
+            # One-vs-rest is the tree of depth one.
+            return [LabelTree.flat(Y.shape[1])]
 
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """What is added to each label's scores, shape (n_labels,)."""
-        return self._fitted_or_raise().coef[1]
+        return self._fit(X, Y, sample_weight, arguments, trees, "max_iter")
 
     def decision_function(self, X: Any) -> NDArray[np.float32]:
         """Return the margins of all labels, densely.
@@ -253,46 +213,3 @@ class LinearOneVsRest(LinearModel):
         """
         model = self._fitted_or_raise().model
         return model.decision_function(self._checked(X), n_threads=self._threads(None))
-
-    def _checked_arguments(self) -> dict[str, Any]:
-        """Return the native module's arguments that are not data."""
-        check_random_state(self.random_state)
-        check_solver(self.solver, self.solver_options or {})
-        class_weight, balanced = check_class_weight(self.class_weight)
-        scaling = check_real(self.intercept_scaling, "intercept_scaling")
-        return {
-            "solver": self.solver,
-            "alpha": check_real(self.alpha, "alpha"),
-            "alpha_exponent": check_finite(self.alpha_exponent, "alpha_exponent"),
-            "propensity_weight": check_real(
-                self.propensity_weight, "propensity_weight", zero=True
-            ),
-            "ridge": check_real(self.ridge, "ridge", zero=True),
-            "class_weight": class_weight,
-            "balanced": balanced,
-            "tol": check_real(self.tol, "tol"),
-            "max_iter": None
-            if self.max_iter is None
-            else check_int(self.max_iter, "max_iter", 1),
-            # The native module takes 0 for no intercept.
-            "intercept_scaling": scaling
-            if check_bool(self.fit_intercept, "fit_intercept")
-            else 0.0,
-            "penalize_intercept": check_bool(
-                self.penalize_intercept, "penalize_intercept"
-            ),
-            "normalize": check_bool(self.normalize, "normalize"),
-        }
-
-
-def _check_positives(trained: NDArray[np.bool_]) -> None:
-    empty = len(trained) - int(trained.sum())
-    if empty == len(trained):
-        raise DataError("Y has no label at all: nothing can be trained")
-    if empty:
-        warnings.warn(
-            f"{empty} of {len(trained)} labels have no positive sample: they get no "
-            "weights and are never predicted",
-            DataWarning,
-            stacklevel=3,
-        )

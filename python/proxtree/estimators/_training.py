@@ -1,0 +1,132 @@
+"""What every fit does: check, train all problems, keep the model and its proofs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from proxtree import _certificates, _core
+from proxtree._linear_model import LinearModel
+from proxtree._parameters import (
+    check_bool,
+    check_class_weight,
+    check_finite,
+    check_n_threads,
+    check_random_state,
+    check_real,
+    check_sample_weight,
+)
+from proxtree._progress import reporting
+from proxtree._solvers import check_solver
+from proxtree._validation import check_X_Y, csr_arg, pattern_arg
+from proxtree.exceptions import DataError, DataWarning
+from proxtree.tree import LabelTree
+
+Csr = sparse.csr_matrix[Any]
+
+
+class TrainableModel(LinearModel):
+    """A linear model of problems that share parameters and a training routine."""
+
+    # Set by the constructors below.
+    alpha: float
+    solver: str
+    tol: float
+    fit_intercept: bool
+    intercept_scaling: float
+    penalize_intercept: bool
+    alpha_exponent: float
+    propensity_weight: float
+    ridge: float
+    solver_options: Mapping[str, Any] | None
+    normalize: bool
+    random_state: int | None
+    progress: bool | Callable[[int, int, int], object] | None
+
+    def _shared_arguments(self) -> dict[str, Any]:
+        """Return the native module's arguments that all models have."""
+        check_random_state(self.random_state)
+        check_solver(self.solver, self.solver_options or {})
+        class_weight, balanced = check_class_weight(self.class_weight)
+        scaling = check_real(self.intercept_scaling, "intercept_scaling")
+        return {
+            "solver": self.solver,
+            "alpha": check_real(self.alpha, "alpha"),
+            "alpha_exponent": check_finite(self.alpha_exponent, "alpha_exponent"),
+            "propensity_weight": check_real(
+                self.propensity_weight, "propensity_weight", zero=True
+            ),
+            "ridge": check_real(self.ridge, "ridge", zero=True),
+            "class_weight": class_weight,
+            "balanced": balanced,
+            "tol": check_real(self.tol, "tol"),
+            # The native module takes 0 for no intercept.
+            "intercept_scaling": scaling
+            if check_bool(self.fit_intercept, "fit_intercept")
+            else 0.0,
+            "penalize_intercept": check_bool(
+                self.penalize_intercept, "penalize_intercept"
+            ),
+            "normalize": check_bool(self.normalize, "normalize"),
+        }
+
+    def _fit(
+        self,
+        X: Any,
+        Y: Any,
+        sample_weight: ArrayLike | None,
+        arguments: Mapping[str, Any],
+        trees: Callable[[Csr, Csr, int], list[LabelTree]],
+        n_iter_name: str,
+    ) -> Self:
+        """Train with checked `arguments`.
+
+        `trees` turns the checked X, Y and the number of threads into the trees to
+        train, `n_iter_name` is the parameter that limits iterations.
+        """
+        n_threads = check_n_threads(self.n_threads)
+        X, Y = check_X_Y(X, Y)
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        if weights is not None and not weights.all():
+            kept = weights > 0
+            X, Y, weights = X[kept], Y[kept], weights[kept]
+        _check_positives(np.bincount(Y.indices, minlength=Y.shape[1]) > 0)
+        with reporting(self.progress, self._problem_name) as progress:
+            model, fields = _core.train(
+                csr_arg(X),
+                pattern_arg(Y),
+                [tree._native for tree in trees(X, Y, n_threads)],
+                **arguments,
+                sample_weight=weights,
+                n_threads=n_threads,
+                progress=progress,
+            )
+        joined = {name: np.concatenate([f[name] for f in fields]) for name in fields[0]}
+        trained = joined["n_positives"] > 0
+        certificate = self._certificate(model, joined)
+        facts = _certificates.summary(certificate, trained)
+        if arguments["violation_tol"] == 0:
+            _certificates.warn_unless_converged(
+                facts, self._problem_name, arguments["tol"], n_iter_name
+            )
+        self._set_fitted(model, certificate, facts)
+        return self
+
+
+def _check_positives(trained: NDArray[np.bool_]) -> None:
+    empty = len(trained) - int(trained.sum())
+    if empty == len(trained):
+        raise DataError("Y has no label at all: nothing can be trained")
+    if empty:
+        warnings.warn(
+            f"{empty} of {len(trained)} labels have no positive sample: they get no "
+            "weights and are never predicted",
+            DataWarning,
+            # Past this function, `_fit` and `fit`.
+            stacklevel=4,
+        )
