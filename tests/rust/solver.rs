@@ -40,7 +40,7 @@ fn the_penalised_intercept_has_a_closed_form() {
     assert!((s.w[0] - (1.0 - alpha / 2.0 - b)).abs() < 1e-10);
 }
 
-/// w = 0 is optimal from alpha = 2 |sum_i s_i x_i| on (no intercept).
+/// Without an intercept, w = 0 is optimal from `alpha = 2 |sum_i s_i x_i|` on.
 #[test]
 fn a_large_alpha_leaves_no_weight() {
     let case =
@@ -112,8 +112,8 @@ fn the_iteration_limit_is_a_status() {
 #[test]
 fn nasty_columns_never_raise_the_objective() {
     let constant = |_| 1.0;
-    let huge = |i: usize| if i % 3 == 0 { 1e12 } else { 0.0 };
-    let tiny = |i: usize| if i % 2 == 0 { 1e-18 } else { -1e-18 };
+    let huge = |i: usize| if i.is_multiple_of(3) { 1e12 } else { 0.0 };
+    let tiny = |i: usize| if i.is_multiple_of(2) { 1e-18 } else { -1e-18 };
     let empty = |_| 0.0;
     let plain = |i: usize| ((i * 7 + 3) % 11) as f32 / 11.0 - 0.4;
     let columns: [&dyn Fn(usize) -> f32; 7] =

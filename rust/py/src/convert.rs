@@ -126,10 +126,10 @@ impl CsrParts<'_> {
 }
 
 /// `(indptr, indices)` as scipy likes them: int32 where they fit, else int64.
-pub(crate) fn pattern_to_py<'py>(
-    py: Python<'py>,
+pub(crate) fn pattern_to_py(
+    py: Python<'_>,
     pattern: Pattern,
-) -> (Bound<'py, PyAny>, Bound<'py, PyAny>) {
+) -> (Bound<'_, PyAny>, Bound<'_, PyAny>) {
     if i32::try_from(pattern.indices.len()).is_ok() && i32::try_from(pattern.n_cols).is_ok() {
         let indptr: Vec<i32> = pattern.indptr.iter().map(|&p| p as i32).collect();
         let indices: Vec<i32> = bytemuck::cast_vec(pattern.indices);

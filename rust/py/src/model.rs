@@ -54,7 +54,7 @@ impl Model {
     #[new]
     #[pyo3(signature = (data, /))]
     fn new(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
-        let (model, _) = runtime::run(py, 1, None, |_| indexed(model::from_bytes(data)?))?;
+        let (model, _) = runtime::run(py, 1, None, |_| model::from_bytes(data).map(indexed))?;
         Ok(model)
     }
 
@@ -330,14 +330,14 @@ impl Model {
     /// Read what `to_bytes` gave: `(model, class_name, settings, extra)`.
     #[staticmethod]
     fn from_bytes<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Loaded<'py>> {
-        let loaded = runtime::run(py, 1, None, |_| indexed(model::from_bytes(data)?))?;
+        let loaded = runtime::run(py, 1, None, |_| model::from_bytes(data).map(indexed))?;
         Ok(loaded_to_py(py, loaded))
     }
 
     /// Read a model's file: `(model, class_name, settings, extra)`.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Loaded<'_>> {
-        let loaded = runtime::run(py, 1, None, |_| indexed(model::load(&path)?))?;
+        let loaded = runtime::run(py, 1, None, |_| model::load(&path).map(indexed))?;
         Ok(loaded_to_py(py, loaded))
     }
 
@@ -378,8 +378,8 @@ fn ids<'a>(array: &'a PyReadonlyArray1<'_, i32>) -> PyResult<&'a [u32]> {
 }
 
 /// A read model with the predictor's index, built away from the interpreter.
-fn indexed((model, about): (LinearTreeModel, Description)) -> Result<(Model, Description)> {
-    Ok((model.into(), about))
+fn indexed((model, about): (LinearTreeModel, Description)) -> (Model, Description) {
+    (model.into(), about)
 }
 
 /// Little work here, more through the door.

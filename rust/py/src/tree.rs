@@ -19,6 +19,8 @@ pub(crate) struct LabelTree {
 }
 
 /// `(indptr, indices, data)`.
+/// A column of the depth table: its name, and its value in a row.
+type Column = (&'static str, fn(&tree::DepthRow) -> usize);
 type CsrTuple<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 fn csr_to_py(py: Python<'_>, matrix: CsrMatrix) -> CsrTuple<'_> {
@@ -162,7 +164,7 @@ impl LabelTree {
     fn depth_table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let rows = self.tree.depth_table();
         let table = PyDict::new(py);
-        let columns: [(&str, fn(&tree::DepthRow) -> usize); 5] = [
+        let columns: [Column; 5] = [
             ("depth", |row| row.depth),
             ("n_nodes", |row| row.n_nodes),
             ("n_leaves", |row| row.n_leaves),

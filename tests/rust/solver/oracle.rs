@@ -87,7 +87,7 @@ impl Case {
 
     pub(crate) fn positives_of(mut self, k: u32) -> Self {
         self.positives = (0..self.rows.len() as u32)
-            .filter(|i| (i * 31 + k) % (3 + k) == 0)
+            .filter(|i| (i * 31 + k).is_multiple_of(3 + k))
             .collect();
         self
     }
@@ -227,10 +227,10 @@ pub(crate) fn dense_proof(case: &Case, s: &Solved) -> (f64, f64) {
     if case.intercept == Intercept::Free {
         let side = |s: f64| (0..n).filter(|&i| sign(i) == s).map(|i| a[i]).sum::<f64>();
         let (plus, minus) = (side(1.0), side(-1.0));
-        for i in 0..n {
+        for (i, value) in a.iter_mut().enumerate() {
             let own = if sign(i) > 0.0 { plus } else { minus };
             if own > 0.0 {
-                a[i] *= plus.min(minus) / own;
+                *value *= plus.min(minus) / own;
             }
         }
     }

@@ -145,7 +145,7 @@ impl Workspace {
         &self.solution
     }
 
-    /// How many weights of the last solve [`Settings::prune`] set to zero.
+    /// How many weights of the last solve [`prune`](super::Settings::prune) set to zero.
     pub fn n_pruned(&self) -> u64 {
         self.n_pruned
     }
