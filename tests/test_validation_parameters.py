@@ -26,7 +26,7 @@ def test_numbers(value):
     assert check_finite(value, "alpha") == 2.0
 
 
-@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, -np.inf, 10**400])
 def test_numbers_out_of_range(value):
     with pytest.raises(DataError, match=r"alpha is .* expected a finite number > 0"):
         check_real(value, "alpha")

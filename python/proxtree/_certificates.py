@@ -97,11 +97,15 @@ def warn_unless_converged(
     others = {s: facts[f"n_{s}"] for s in STATUS[1:].tolist() if facts[f"n_{s}"]}
     if others:
         listed = ", ".join(f"{count} {status}" for status, count in others.items())
+        remedies = [f"raise {n_iter_name} or tol"] if "max_iter" in others else []
+        if "stalled" in others:
+            # Weights stored as float32 cannot come closer to the optimum.
+            remedies.append("for stalled ones raise alpha or tol: float32 is exhausted")
         warnings.warn(
             f"{sum(others.values())} of {facts['n_trained']} trained {what}s did not "
             f"reach the relative gap tol={tol:g} ({listed}; worst gap "
-            f"{facts['worst_relative_gap']:.2g}); see certificate_, and raise "
-            f"{n_iter_name} or tol",
+            f"{facts['worst_relative_gap']:.2g}); see certificate_; "
+            + "; ".join(remedies),
             ConvergenceWarning,
             # Past this function, `_fit` and `fit`.
             stacklevel=4,

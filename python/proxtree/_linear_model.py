@@ -153,6 +153,7 @@ class LinearModel(Estimator):
         k: int = 5,
         *,
         n_threads: int | None = None,
+        beam_size: int | None = None,
         allowed: ArrayLike | None = None,
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Return the k labels with the highest scores of each row.
@@ -166,6 +167,9 @@ class LinearModel(Estimator):
         n_threads : int, optional
             At least 1; None takes the estimator's own setting. The result does
             not depend on it.
+        beam_size : int, optional
+            At least 1. All labels of one-vs-rest are scored whatever it is; it is
+            here so that both estimators are called alike.
         allowed : array-like of int, optional
             Ids of the labels that may be returned; all by default.
 
@@ -185,7 +189,10 @@ class LinearModel(Estimator):
         NotFittedError
             Before `fit`.
         """
-        return self._top_k(X, k, n_threads, allowed, self._checked_beam())
+        beam = self._checked_beam()
+        if beam_size is not None:
+            beam = check_int(beam_size, "beam_size", 1)
+        return self._top_k(X, k, n_threads, allowed, beam)
 
     def _top_k(
         self,

@@ -110,11 +110,12 @@ class TrainableModel(LinearModel):
         trained = joined["n_positives"] > 0
         certificate = self._certificate(model, joined)
         facts = _certificates.summary(certificate, trained)
+        # First fitted, then warned: a warning turned error must not lose the model.
+        self._set_fitted(model, certificate, facts)
         if arguments["violation_tol"] == 0:
             _certificates.warn_unless_converged(
                 facts, self._problem_name, arguments["tol"], n_iter_name
             )
-        self._set_fitted(model, certificate, facts)
         return self
 
 
