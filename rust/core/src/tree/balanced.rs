@@ -106,15 +106,15 @@ fn choose_with_room(n: usize, k: usize, scores: &Scores<'_>) -> (Vec<u32>, f64) 
 
 /// `k` clusters whose sizes differ by at most one, by repeated bisection.
 ///
-/// Each step splits a set in two by balanced spherical 2-means: from two random
-/// rows, rows are ranked by the difference of their cosines to the two
+/// Each step splits a set in two by balanced spherical 2-means: from two rows
+/// by k-means++, rows are ranked by the difference of their cosines to the two
 /// centroids and cut where the sizes must be. `k` need not be a power of two.
 ///
 /// Cost: about log2(k) times that of a 2-means; sets are split in parallel.
 ///
-/// Source: Prabhu et al., "Parabel", WWW 2018, section 3.1. Differs: levels are
-/// joined until there are k sets, so the tree has the same shape as with the
-/// other methods.
+/// Source: Prabhu et al., "Parabel", WWW 2018, section 3.1. Differs: k-means++
+/// instead of two random rows, which may be equal; levels are joined until there
+/// are k sets, so that K means the same as with the other methods.
 pub(super) fn balanced_2means(
     points: &Points,
     k: usize,
@@ -174,9 +174,10 @@ pub(super) fn balanced_2means(
 fn bisect(points: &Points, n0: usize, rng: &mut SplitMix64, control: &Control) -> Result<Vec<u32>> {
     let n = points.len();
     let pool = AccumulatorPool::new(points.n_features());
-    let a = rng.below(n) as u32;
-    let b = (u64::from(a) + 1 + rng.below(n - 1) as u64) % n as u64;
-    let start = [a, b as u32];
+    let start = seeding::choose(points, 2, rng, control)?;
+    if start.len() < 2 {
+        return Ok((0..n as u32).collect());
+    }
     let mut centroids = means(points, &[&start[..1], &start[1..]], true, &pool, control)?;
     let mut scores = Scores::new(points, 2);
     let mut order: Vec<u32> = (0..n as u32).collect();
