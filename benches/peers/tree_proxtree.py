@@ -14,10 +14,15 @@ def fit(X, Y, options):
 
 
 def predict(model, X, k):
-    return model.predict_topk(X, k, n_threads=1)[0]
+    return model.predict_topk(X, k, n_threads=1)
 
 
 if __name__ == "__main__":
     main(
-        ["proxtree"], fit, lambda model, path: model.save(path), proxtree.load, predict
+        ["proxtree"],
+        fit,
+        lambda model, path: model.save(path),
+        proxtree.load,
+        predict,
+        lambda result: result[0],
     )
