@@ -19,7 +19,7 @@ mod draw;
 
 fn bench(criterion: &mut Criterion) {
     let matrix = draw::Draw(1).rows(20_000, 20_000, 30);
-    let design = Design::new(matrix.view(), None).unwrap();
+    let design = Design::new(matrix.view(), None, &Control::default()).unwrap();
     let mut workspace = Workspace::new(&design);
     let mut group = criterion.benchmark_group("solve");
     group.sample_size(10);

@@ -203,8 +203,8 @@ fn pruned_weights_are_counted() {
 /// its own; short and certified solves.
 #[test]
 fn threads_do_not_change_a_bit() {
-    let data = Data::random(5, 400, 60, 40, 40);
     use Child::{Label, Node};
+    let data = Data::random(5, 400, 60, 40, 40);
     let mut nodes = vec![vec![Node(1), Node(2), Node(3), Label(39)]];
     nodes.push((0..30).map(Label).collect());
     nodes.push((30..36).map(Label).collect());

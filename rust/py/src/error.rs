@@ -24,7 +24,15 @@ pub(crate) fn to_py(py: Python<'_>, error: Error) -> PyErr {
         Error::Format { .. } => raise(py, &FORMAT_ERROR, "FormatError", error.to_string()),
         // With (errno, text, filename) Python picks FileNotFoundError and its kin.
         Error::Io { path, source } => match source.raw_os_error() {
-            Some(code) => PyOSError::new_err((code, source.to_string(), path)),
+            Some(code) => {
+                let text = source.to_string();
+                let text = text
+                    .split(" (os error")
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned();
+                PyOSError::new_err((code, text, path.into_os_string()))
+            }
             None => PyOSError::new_err(format!("{}: {source}", path.display())),
         },
         Error::Cancelled => PyKeyboardInterrupt::new_err(()),

@@ -21,6 +21,9 @@ use crate::runtime;
 /// Calls of fewer rows run on the calling thread: they end before a pool starts.
 const SMALL: usize = 64;
 
+/// So do calls of fewer rows times labels than this.
+const SMALL_SCORES: usize = 1 << 20;
+
 type Array1<'py, T> = Bound<'py, PyArray1<T>>;
 type Array2<'py, T> = Bound<'py, PyArray2<T>>;
 /// `(name, dtype, shape, bytes)` of an array that travels with the model.
@@ -51,8 +54,8 @@ impl Model {
     #[new]
     #[pyo3(signature = (data, /))]
     fn new(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
-        let (model, _) = runtime::run(py, 1, None, |_| model::from_bytes(data))?;
-        Ok(model.into())
+        let (model, _) = runtime::run(py, 1, None, |_| indexed(model::from_bytes(data)?))?;
+        Ok(model)
     }
 
     /// One-vs-rest from label-major weights.
@@ -138,7 +141,7 @@ impl Model {
             beam_size,
             allowed: allowed.as_ref().map(ids).transpose()?,
         };
-        let top = run(py, &parts, n_threads, |x, control| {
+        let top = run(py, self.n_labels(), &parts, n_threads, |x, control| {
             self.0.top_k(x, k, query, control)
         })?;
         Ok((
@@ -158,7 +161,7 @@ impl Model {
         n_threads: usize,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let parts = x.parts()?;
-        let pattern = run(py, &parts, n_threads, |x, control| {
+        let pattern = run(py, self.n_labels(), &parts, n_threads, |x, control| {
             self.0.above(x, threshold, beam_size, control)
         })?;
         Ok(pattern_to_py(py, pattern))
@@ -174,7 +177,7 @@ impl Model {
     ) -> PyResult<Array2<'py, f32>> {
         let parts = x.parts()?;
         let shape = [parts.n_rows(), self.n_labels()];
-        let scores = run(py, &parts, n_threads, |x, control| {
+        let scores = run(py, self.n_labels(), &parts, n_threads, |x, control| {
             self.0.decision_function(x, control)
         })?;
         PyArray1::from_vec(py, scores).reshape(shape)
@@ -192,7 +195,7 @@ impl Model {
     ) -> PyResult<Array1<'py, f32>> {
         let parts = x.parts()?;
         let (rows, labels) = (ids(&rows)?, ids(&labels)?);
-        let scores = run(py, &parts, n_threads, |x, control| {
+        let scores = run(py, self.n_labels(), &parts, n_threads, |x, control| {
             self.0.score_pairs(x, rows, labels, control)
         })?;
         Ok(PyArray1::from_vec(py, scores))
@@ -200,7 +203,7 @@ impl Model {
 
     /// Weights by label and intercepts, depth one only: `(csr, intercept)`.
     fn coef<'py>(&self, py: Python<'py>) -> PyResult<(CsrTuple<'py>, Array1<'py, f64>)> {
-        let (coef, intercept) = runtime::run_here(py, |_| self.model().coef())?;
+        let (coef, intercept) = runtime::run(py, 1, None, |_| self.model().coef())?;
         Ok((csr_to_py(py, coef), PyArray1::from_vec(py, intercept)))
     }
 
@@ -288,7 +291,7 @@ impl Model {
     /// Bytes of the model's file without anything of the caller's in it.
     #[getter]
     fn size_bytes(&self, py: Python<'_>) -> PyResult<usize> {
-        let bytes = runtime::run_here(py, |_| {
+        let bytes = runtime::run(py, 1, None, |_| {
             model::to_bytes(self.model(), &Description::default())
         })?;
         Ok(bytes.len())
@@ -304,7 +307,7 @@ impl Model {
         extra: Vec<ExtraTuple<'py>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let description = describe(class_name, settings, extra);
-        let bytes = runtime::run_here(py, |_| model::to_bytes(self.model(), &description))?;
+        let bytes = runtime::run(py, 1, None, |_| model::to_bytes(self.model(), &description))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -327,14 +330,14 @@ impl Model {
     /// Read what `to_bytes` gave: `(model, class_name, settings, extra)`.
     #[staticmethod]
     fn from_bytes<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Loaded<'py>> {
-        let loaded = runtime::run_here(py, |_| model::from_bytes(data))?;
+        let loaded = runtime::run(py, 1, None, |_| indexed(model::from_bytes(data)?))?;
         Ok(loaded_to_py(py, loaded))
     }
 
     /// Read a model's file: `(model, class_name, settings, extra)`.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Loaded<'_>> {
-        let loaded = runtime::run(py, 1, None, |_| model::load(&path))?;
+        let loaded = runtime::run(py, 1, None, |_| indexed(model::load(&path)?))?;
         Ok(loaded_to_py(py, loaded))
     }
 
@@ -374,14 +377,20 @@ fn ids<'a>(array: &'a PyReadonlyArray1<'_, i32>) -> PyResult<&'a [u32]> {
     Ok(bytemuck::cast_slice(array.as_slice()?))
 }
 
-/// Few rows here, many through the door.
+/// A read model with the predictor's index, built away from the interpreter.
+fn indexed((model, about): (LinearTreeModel, Description)) -> Result<(Model, Description)> {
+    Ok((model.into(), about))
+}
+
+/// Little work here, more through the door.
 fn run<T: Send>(
     py: Python<'_>,
+    n_labels: usize,
     parts: &CsrParts<'_>,
     n_threads: usize,
     work: impl FnOnce(CsrView<'_>, &Control) -> Result<T> + Send,
 ) -> PyResult<T> {
-    if parts.n_rows() < SMALL {
+    if parts.n_rows() < SMALL && parts.n_rows().saturating_mul(n_labels) < SMALL_SCORES {
         runtime::run_here(py, |control| work(parts.matrix()?, control))
     } else {
         runtime::run(py, n_threads, None, |control| {
@@ -427,15 +436,10 @@ fn describe(class_name: &str, settings: &str, extra: Vec<ExtraTuple<'_>>) -> Des
     }
 }
 
-fn loaded_to_py(py: Python<'_>, (model, about): (LinearTreeModel, Description)) -> Loaded<'_> {
+fn loaded_to_py(py: Python<'_>, (model, about): (Model, Description)) -> Loaded<'_> {
     let extra = about
         .extra
         .into_iter()
         .map(|e| (e.name, e.dtype, e.shape, PyBytes::new(py, &e.bytes)));
-    (
-        model.into(),
-        about.class_name,
-        about.settings,
-        extra.collect(),
-    )
+    (model, about.class_name, about.settings, extra.collect())
 }

@@ -69,7 +69,7 @@ pub(crate) fn solve<'py>(
             )));
         }
         let start = proxtree_core::parallel::thread_cpu_seconds();
-        let design = Design::new(x, sample_weight)?;
+        let design = Design::new(x, sample_weight, control)?;
         let positives: Vec<u32> = (0..)
             .zip(positives)
             .filter_map(|(i, &p)| p.then_some(i))
@@ -188,13 +188,16 @@ pub(crate) fn train<'py>(
             recipe,
             settings,
         };
-        train_model(x.matrix()?, y.pattern()?, sample_weight, plan, control)
+        let (model, records) =
+            train_model(x.matrix()?, y.pattern()?, sample_weight, plan, control)?;
+        // The predictor's index is built in here too, without the interpreter.
+        Ok((Model::from(model), records))
     })?;
     let records = records
         .iter()
         .map(|r| certificates(py, r))
         .collect::<PyResult<_>>()?;
-    Ok((model.into(), records))
+    Ok((model, records))
 }
 
 fn rows_at_root(name: &str) -> Result<RootRows> {

@@ -126,7 +126,8 @@ impl Case {
 
     pub(crate) fn solve(&self, method: Method) -> Solved {
         let matrix = self.matrix();
-        let design = Design::new(matrix.view(), self.weights.as_deref()).unwrap();
+        let design =
+            Design::new(matrix.view(), self.weights.as_deref(), &Control::default()).unwrap();
         self.solve_with(method, &design, &mut Workspace::new(&design))
     }
 
@@ -172,7 +173,7 @@ impl Case {
 /// Solve cases that share their rows one after the other.
 pub(crate) fn solve_in_one_workspace(cases: &[Case]) -> Vec<Solved> {
     let matrix = cases[0].matrix();
-    let design = Design::new(matrix.view(), None).unwrap();
+    let design = Design::new(matrix.view(), None, &Control::default()).unwrap();
     let mut workspace = Workspace::new(&design);
     cases
         .iter()

@@ -168,7 +168,7 @@ impl<'a> Hand<'a> {
     pub(crate) fn optimum(&self) -> f64 {
         let x = self.data.matrix(&self.rows);
         let weights: Vec<f64> = self.rows.iter().map(|&i| self.weight(i)).collect();
-        let design = Design::new(x.view(), Some(&weights)).unwrap();
+        let design = Design::new(x.view(), Some(&weights), &Control::default()).unwrap();
         let positives: Vec<u32> = (0..)
             .zip(&self.positive)
             .filter_map(|(i, &p)| p.then_some(i))

@@ -41,21 +41,14 @@ pub(super) fn run(
     state: &mut Workspace,
     control: &Control,
 ) -> Certificate {
-    let problem = Scaled::new(problem);
+    let problem = Scaled::new(problem, control);
     state.begin_working_set();
-    until_proved(
-        &problem,
-        settings,
-        state,
-        control,
-        PATIENCE,
-        |state, round| {
-            let outside = grow(&problem, state);
-            let exact = 0.5 * settings.tol.min(0.1) * 0.1_f64.powi(round.waited as i32);
-            let target = (INNER_SHARE * outside).max(exact * problem.alpha);
-            inner(&problem, state, target, round.budget, control)
-        },
-    )
+    until_proved(&problem, settings, state, PATIENCE, |state, round| {
+        let outside = grow(&problem, state);
+        let exact = 0.5 * settings.tol.min(0.1) * 0.1_f64.powi(round.waited as i32);
+        let target = (INNER_SHARE * outside).max(exact * problem.alpha);
+        inner(&problem, state, target, round.budget)
+    })
 }
 
 /// Drop zero weights from the working set, then add the worst violators. Returns
@@ -105,30 +98,24 @@ fn grow(problem: &Scaled<'_>, state: &mut Workspace) -> f64 {
 
 /// Lower the objective on the working set until no violation exceeds `target`.
 /// Returns the iterations used.
-fn inner(
-    problem: &Scaled<'_>,
-    state: &mut Workspace,
-    target: f64,
-    budget: u64,
-    control: &Control,
-) -> u64 {
+fn inner(problem: &Scaled<'_>, state: &mut Workspace, target: f64, budget: u64) -> u64 {
     let mut list = std::mem::take(&mut state.sweep_list);
     list.clear();
     list.extend_from_slice(&state.working_set);
     let mut used = 0;
     for sweep in 1..=SWEEPS {
-        if used >= budget || control.is_cancelled() {
+        if used >= budget || problem.control.is_cancelled() {
             break;
         }
         solve_intercept(problem, state, INTERCEPT_STEPS);
-        let worst = state.sweep(problem, &mut list, control).largest;
+        let worst = state.sweep(problem, &mut list).largest;
         used += 1;
         if worst <= target {
             break;
         }
         if sweep % SWEEPS_PER_NEWTON == 0 {
             let steps = NEWTON_STEPS.min(budget - used);
-            used += newton(problem, state, 0.5 * target, steps, control);
+            used += newton(problem, state, 0.5 * target, steps);
         }
     }
     state.sweep_list = list;

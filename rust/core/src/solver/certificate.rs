@@ -4,6 +4,9 @@ use super::intercept::{EXACT, solve_intercept};
 use super::state::{Scaled, Workspace};
 use super::{Certificate, Settings, Status};
 
+/// Rows between two looks at the cancel flag.
+const ROWS_PER_CHECK: usize = 1 << 14;
+
 /// What a look at the gap finds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Proof {
@@ -125,7 +128,11 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace) -> Sums {
     for (g, sum) in gradient.iter_mut().zip(design.column_sum()) {
         *g = 2.0 * base * sum;
     }
-    for &i in touched.iter() {
+    for (at, &i) in touched.iter().enumerate() {
+        // What is left half done then counts as cancelled, not as a proof.
+        if at % ROWS_PER_CHECK == 0 && problem.control.is_cancelled() {
+            break;
+        }
         let row = &rows[i as usize];
         let hinge = row.hinge(*intercept).max(0.0);
         let weighted = row.weight() * hinge;
@@ -175,24 +182,26 @@ fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
         return tau * s1 - 0.25 * tau * tau * s2;
     }
     let slack = steepest - state.gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
-    ridge_dual(problem, &state.gradient, slack, limit, s1, s2)
+    ridge_dual(problem, state, slack, limit, s1, s2)
 }
 
 /// `max over tau in [0, limit]` of
 /// `tau s1 - tau^2 s2 / 4 - sum_j soft(tau |g_j|, alpha)^2 / (2 ridge)`.
 fn ridge_dual(
     problem: &Scaled<'_>,
-    gradient: &[f64],
+    state: &mut Workspace,
     slack: f64,
     limit: f64,
     s1: f64,
     s2: f64,
 ) -> f64 {
-    let over: Vec<f64> = gradient
-        .iter()
-        .map(|g| g.abs() + slack)
-        .filter(|g| limit * g > problem.alpha)
-        .collect();
+    let Workspace {
+        gradient, steep, ..
+    } = state;
+    steep.clear();
+    let reach = gradient.iter().map(|g| g.abs() + slack);
+    steep.extend(reach.filter(|g| limit * g > problem.alpha));
+    let over: &[f64] = steep;
     let soft = |tau: f64, g: f64| (tau * g - problem.alpha).max(0.0);
     let slope = |tau: f64| {
         let pull: f64 = over

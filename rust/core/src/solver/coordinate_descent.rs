@@ -31,40 +31,36 @@ pub(super) fn run(
     state: &mut Workspace,
     control: &Control,
 ) -> Certificate {
-    let problem = Scaled::new(problem);
+    let problem = Scaled::new(problem, control);
     let n_features = problem.design.n_features();
     let mut inner_tol = 0.1;
-    until_proved(
-        &problem,
-        settings,
-        state,
-        control,
-        PATIENCE,
-        |state, round| {
-            let mut used = 0;
-            let mut margins = Margins::new(&problem, state);
-            let mut active: Vec<usize> = (0..n_features).collect();
-            let mut previous = f64::INFINITY;
-            for _ in 0..SWEEPS_PER_PROOF.min(round.budget) {
-                used += 1;
-                let slack = previous / problem.design.n_samples() as f64;
-                let mut worst: f64 = 0.0;
-                active.retain(|&j| {
-                    let (violation, depth) = margins.descend(&problem, state, j);
-                    worst = worst.max(violation);
-                    // How far inside [-alpha, alpha] a zero weight's derivative is.
-                    depth <= slack
-                });
-                worst = worst.max(margins.descend_intercept(&problem, state));
-                if worst <= inner_tol * problem.alpha || control.is_cancelled() {
-                    break;
+    until_proved(&problem, settings, state, PATIENCE, |state, round| {
+        let mut used = 0;
+        let mut margins = Margins::new(&problem, state);
+        let mut active: Vec<usize> = (0..n_features).collect();
+        let mut previous = f64::INFINITY;
+        for _ in 0..SWEEPS_PER_PROOF.min(round.budget) {
+            used += 1;
+            let slack = previous / problem.design.n_samples() as f64;
+            let mut worst: f64 = 0.0;
+            active.retain(|&j| {
+                if control.is_cancelled() {
+                    return true;
                 }
-                previous = worst;
+                let (violation, depth) = margins.descend(&problem, state, j);
+                worst = worst.max(violation);
+                // How far inside [-alpha, alpha] a zero weight's derivative is.
+                depth <= slack
+            });
+            worst = worst.max(margins.descend_intercept(&problem, state));
+            if worst <= inner_tol * problem.alpha || control.is_cancelled() {
+                break;
             }
-            inner_tol = (inner_tol * 0.1).max(1e-15);
-            used
-        },
-    )
+            previous = worst;
+        }
+        inner_tol = (inner_tol * 0.1).max(1e-15);
+        used
+    })
 }
 
 /// `x_i . w + intercept` of every sample, kept up to date step by step.

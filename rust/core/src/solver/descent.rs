@@ -1,7 +1,6 @@
 //! Coordinate descent: one feature's step on its column, and sweeps of them.
 
 use super::state::{Row, Scaled, Workspace};
-use crate::parallel::Control;
 
 /// Share of the predicted fall that a step must reach (LIBLINEAR's sigma).
 const SUFFICIENT: f64 = 0.01;
@@ -22,16 +21,11 @@ pub(super) struct Violations {
 impl Workspace {
     /// [Descend](Self::descend) along each feature of `list` in order; those at
     /// zero that do not want to move leave the list.
-    pub(super) fn sweep(
-        &mut self,
-        problem: &Scaled<'_>,
-        list: &mut Vec<u32>,
-        control: &Control,
-    ) -> Violations {
+    pub(super) fn sweep(&mut self, problem: &Scaled<'_>, list: &mut Vec<u32>) -> Violations {
         let mut found = Violations::default();
         let mut kept = 0;
         for at in 0..list.len() {
-            if at % COLUMNS_PER_CHECK == 0 && control.is_cancelled() {
+            if at % COLUMNS_PER_CHECK == 0 && problem.control.is_cancelled() {
                 break;
             }
             let j = list[at];

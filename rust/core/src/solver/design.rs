@@ -1,7 +1,15 @@
 //! What all problems over the same rows share, computed once.
 
+use crate::parallel::Control;
 use crate::sparse::{CsrMatrix, CsrView, transpose};
 use crate::{Error, Result};
+
+/// Columns between two looks at the cancel flag.
+const COLUMNS_PER_CHECK: usize = 1 << 10;
+
+/// Sample weights may differ by this factor: beyond it the light ones drown in
+/// the rounding of sums over the heavy ones, and with them the certificate.
+const WIDEST: f64 = 1e9;
 
 /// The rows of a node in both orders, with the sums that every problem starts from.
 ///
@@ -22,16 +30,23 @@ impl<'a> Design<'a> {
     /// Take `rows` of shape (n_samples, n_features) and a weight per sample.
     ///
     /// # Errors
-    /// [`Error::Data`] for a wrong number of weights, or one that is negative
-    /// or not finite.
-    pub fn new(rows: CsrView<'a>, sample_weight: Option<&[f64]>) -> Result<Self> {
+    /// [`Error::Data`] for a wrong number of weights, one that is negative or not
+    /// finite, or weights too far apart; [`Error::Cancelled`].
+    pub fn new(
+        rows: CsrView<'a>,
+        sample_weight: Option<&[f64]>,
+        control: &Control,
+    ) -> Result<Self> {
         let sample_weight = sample_weight
             .map(|weights| checked_weights(weights, rows.n_rows()))
             .transpose()?;
-        let columns = transpose(rows);
+        let columns = transpose(rows, control)?;
         let weight = |i: u32| sample_weight.as_ref().map_or(1.0, |w| w[i as usize]);
         let (mut column_sum, mut column_square) = (Vec::new(), Vec::new());
         for j in 0..rows.n_cols() {
+            if j % COLUMNS_PER_CHECK == 0 {
+                control.check()?;
+            }
             let (ids, values) = columns.view().row(j);
             let (mut sum, mut square) = (0.0, 0.0);
             for (&i, &x) in ids.iter().zip(values) {
@@ -88,6 +103,11 @@ impl<'a> Design<'a> {
         self.sample_weight.as_ref().map_or(1.0, |w| w[i])
     }
 
+    /// The weights of all samples, where they are not all 1.
+    pub fn sample_weight(&self) -> Option<&[f64]> {
+        self.sample_weight.as_deref()
+    }
+
     /// Sum of all sample weights.
     pub fn total_weight(&self) -> f64 {
         self.total_weight
@@ -122,6 +142,16 @@ fn checked_weights(weights: &[f64], n_samples: usize) -> Result<Vec<f64>> {
     {
         return Err(Error::data(format!(
             "sample_weight[{i}] is {w}, expected a finite value >= 0"
+        )));
+    }
+    let positive = || weights.iter().copied().filter(|&w| w > 0.0);
+    let (least, most) = (
+        positive().fold(f64::INFINITY, f64::min),
+        positive().fold(0.0, f64::max),
+    );
+    if most > WIDEST * least {
+        return Err(Error::data(format!(
+            "sample_weight runs from {least} to {most}, expected a ratio of at most {WIDEST:e}"
         )));
     }
     Ok(weights.to_vec())

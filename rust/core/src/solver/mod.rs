@@ -34,6 +34,9 @@ pub use state::Workspace;
 use crate::parallel::Control;
 use crate::{Error, Result};
 
+use certificate::prove;
+use state::Scaled;
+
 /// The constant column beside the features.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Intercept {
@@ -113,7 +116,8 @@ pub enum Status {
     Converged = 0,
     /// `max_iter` came first.
     MaxIter = 1,
-    /// No step lowers the objective any more in floating point.
+    /// No step lowers the objective any more in floating point, or pruning
+    /// widened the gap beyond the tolerance.
     Stalled = 2,
     /// The caller asked to stop.
     Cancelled = 3,
@@ -164,14 +168,24 @@ pub fn solve(
         workspace.set_weight(problem.design, j, w);
     }
     let mut certificate = match settings.method {
-        Method::Auto if settings.stop == Stop::Gap => {
-            auto::run(problem, settings, workspace, control)
-        }
-        Method::Auto => sweeps::run(problem, settings, workspace, control),
+        Method::Auto => match settings.stop {
+            Stop::Gap => auto::run(problem, settings, workspace, control),
+            Stop::Violation(share) => sweeps::run(problem, settings, share, workspace, control),
+        },
         Method::CoordinateDescent => coordinate_descent::run(problem, settings, workspace, control),
     };
     if settings.prune > 0.0 && certificate.status != Status::Cancelled {
-        certificate = workspace.prune(problem, settings, certificate.n_iter);
+        workspace.prune(settings.prune);
+        let proof = prove(&Scaled::new(problem, control), settings, workspace);
+        certificate = proof.certificate(
+            workspace,
+            certificate.n_iter,
+            match certificate.status {
+                // Pruning took what the tolerance needs, and no step follows.
+                Status::Converged if !proof.is_within(settings.tol) => Status::Stalled,
+                status => status,
+            },
+        );
     }
     workspace.finish();
     // Inside, negatives weigh 1; the caller's scale comes back here.
@@ -196,6 +210,22 @@ fn check(problem: &Problem<'_>, settings: &Settings) -> Result<()> {
     positive("class_weight (positives)", problem.class_weight.0)?;
     positive("class_weight (negatives)", problem.class_weight.1)?;
     positive("tol", settings.tol)?;
+    positive(
+        "alpha / class_weight",
+        problem.alpha / problem.class_weight.1,
+    )?;
+    let ratio = problem.class_weight.0 / problem.class_weight.1;
+    if !(1e-12..=1e12).contains(&ratio) {
+        return Err(Error::data(format!(
+            "class_weight is ({}, {}), expected a ratio between 1e-12 and 1e12",
+            problem.class_weight.0, problem.class_weight.1
+        )));
+    }
+    if settings.method == Method::CoordinateDescent && settings.stop != Stop::Gap {
+        return Err(Error::data(
+            "violation_tol needs solver \"auto\"; \"coordinate_descent\" stops on the gap alone",
+        ));
+    }
     if let Intercept::Penalized(scale) = problem.intercept {
         positive("intercept_scaling", scale)?;
     }

@@ -20,6 +20,14 @@ const CG_SHARE: f64 = 0.5;
 /// constant or absent on the active rows would leave it singular.
 const DAMPING: f64 = 1e-10;
 
+/// Least damping: without an active row the Hessian is zero, and the direction
+/// must not overflow.
+const LEAST_DAMPING: f64 = 1e-200;
+
+/// Longer directions are shortened: their products with the rows would overflow,
+/// and an infinite margin looks like a loss of zero.
+const LONGEST: f64 = 1e60;
+
 /// Share of the predicted fall that a cut step must reach.
 const SUFFICIENT: f64 = 0.1;
 
@@ -59,18 +67,20 @@ pub(super) fn newton(
     state: &mut Workspace,
     target: f64,
     max_steps: u64,
-    control: &Control,
 ) -> u64 {
     gather(problem, state);
     let support = std::mem::replace(&mut state.support, Support::new(0));
     let mut buffers = std::mem::take(&mut state.newton);
     buffers.load(problem, &support, state);
     let mut steps = 0;
-    while steps < max_steps && !control.is_cancelled() && buffers.linearise(&support) > target {
+    while steps < max_steps
+        && !problem.control.is_cancelled()
+        && buffers.linearise(&support) > target
+    {
         if buffers.w.len() <= DENSE {
             buffers.solve_dense(&support);
         } else {
-            buffers.solve_conjugate(&support, target, control);
+            buffers.solve_conjugate(&support, target, problem.control);
         }
         if !buffers.step(&support) {
             break;
@@ -173,7 +183,7 @@ impl NewtonBuffers {
             h[k * n + k] += self.ridge[k];
             trace += h[k * n + k];
         }
-        let damping = (DAMPING * trace / n as f64).max(f64::MIN_POSITIVE);
+        let damping = (DAMPING * trace / n as f64).max(LEAST_DAMPING);
         for k in 0..n {
             h[k * n + k] += damping;
             if self.frozen[k] {
@@ -202,7 +212,7 @@ impl NewtonBuffers {
             self.diagonal[n - 1] += c;
         }
         let mean = self.diagonal.iter().fold(0.0, |a, b| a + b) / n as f64;
-        let damping = (DAMPING * mean).max(f64::MIN_POSITIVE);
+        let damping = (DAMPING * mean).max(LEAST_DAMPING);
         for k in 0..n {
             self.diagonal[k] += self.ridge[k] + damping;
         }
@@ -277,6 +287,14 @@ impl NewtonBuffers {
     /// Move along the direction; false if the objective does not fall.
     fn step(&mut self, support: &Support) -> bool {
         let n = self.w.len();
+        let longest = self.direction.iter().fold(0.0, |a: f64, d| a.max(d.abs()));
+        if longest > LONGEST {
+            let shorter = LONGEST / longest;
+            self.direction.iter_mut().for_each(|d| *d *= shorter);
+        }
+        if !self.direction.iter().all(|d| d.is_finite()) {
+            return false;
+        }
         // The direction with sign changes cut at zero, kept in `conjugate`.
         self.conjugate.clear();
         let mut slope = 0.0;

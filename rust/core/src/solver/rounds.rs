@@ -21,7 +21,6 @@ pub(super) fn until_proved(
     problem: &Scaled<'_>,
     settings: &Settings,
     state: &mut Workspace,
-    control: &Control,
     patience: u32,
     mut lower: impl FnMut(&mut Workspace, Round) -> u64,
 ) -> Certificate {
@@ -30,7 +29,7 @@ pub(super) fn until_proved(
     let (mut best_objective, mut best_gap) = (f64::INFINITY, f64::INFINITY);
     loop {
         let proof = prove(problem, settings, state);
-        if let Some(status) = end(&proof, settings, n_iter, control) {
+        if let Some(status) = end(&proof, settings, n_iter, problem.control) {
             return proof.certificate(state, n_iter, status);
         }
         // Slow progress is progress: either number counts.
@@ -48,10 +47,11 @@ pub(super) fn until_proved(
 }
 
 fn end(proof: &Proof, settings: &Settings, n_iter: u64, control: &Control) -> Option<Status> {
-    if proof.is_within(settings.tol) {
-        Some(Status::Converged)
-    } else if control.is_cancelled() {
+    // Passes end early once cancelled: no proof counts then.
+    if control.is_cancelled() {
         Some(Status::Cancelled)
+    } else if proof.is_within(settings.tol) {
+        Some(Status::Converged)
     } else if n_iter >= settings.max_iter {
         Some(Status::MaxIter)
     } else {

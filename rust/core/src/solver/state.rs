@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use super::certificate::prove;
 use super::newton::NewtonBuffers;
 use super::support::Support;
-use super::{Certificate, Design, Intercept, Moment, Problem, Settings};
+use super::{Design, Intercept, Moment, Problem};
+use crate::parallel::Control;
 
 /// One sample as the column kernels see it: 16 bytes, one cache line per gather.
 #[derive(Clone, Copy, Debug)]
@@ -38,10 +38,15 @@ impl Row {
     }
 }
 
+/// Below this share of the whole, a difference of sums of weights is not exact
+/// enough for a proof.
+const LOST: f64 = 0.1;
+
 /// A problem in the units of its negatives (their class weight is 1).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scaled<'a> {
     pub(super) design: &'a Design<'a>,
+    pub(super) control: &'a Control,
     pub(super) alpha: f64,
     pub(super) ridge: f64,
     /// Class weight of positives.
@@ -51,11 +56,12 @@ pub(super) struct Scaled<'a> {
 }
 
 impl<'a> Scaled<'a> {
-    pub(super) fn new(problem: &Problem<'a>) -> Self {
+    pub(super) fn new(problem: &Problem<'a>, control: &'a Control) -> Self {
         let unit = problem.class_weight.1;
         let alpha = problem.alpha / unit;
         Self {
             design: problem.design,
+            control,
             alpha,
             ridge: problem.ridge / unit,
             positive_weight: problem.class_weight.0 / unit,
@@ -96,6 +102,8 @@ pub struct Workspace {
     pub(super) candidates: Vec<u32>,
     pub(super) support: Support,
     pub(super) newton: NewtonBuffers,
+    /// Scratch of the certificate.
+    pub(super) steep: Vec<f64>,
     solution: Vec<(u32, f64)>,
     n_pruned: u64,
     clock: Option<Instant>,
@@ -124,6 +132,7 @@ impl Workspace {
             candidates: Vec::new(),
             support: Support::new(n),
             newton: NewtonBuffers::default(),
+            steep: Vec::new(),
             solution: Vec::new(),
             n_pruned: 0,
             clock: None,
@@ -192,7 +201,23 @@ impl Workspace {
             positive += row.weight();
         }
         self.n_positives = self.touched.len();
-        self.class_totals = (positive, self.untouched_weight());
+        self.recount_untouched(design);
+        self.class_totals = (positive, self.untouched_weight);
+    }
+
+    /// Sum the weights of the untouched rows anew where differences have lost
+    /// digits: of rows that all weigh 1 they are exact.
+    fn recount_untouched(&mut self, design: &Design<'_>) {
+        let Some(weights) = design.sample_weight() else {
+            return;
+        };
+        if self.untouched_weight < LOST * design.total_weight() {
+            let untouched = weights.iter().zip(&self.is_touched);
+            self.untouched_weight = untouched.fold(
+                0.0,
+                |sum, (w, &touched)| if touched { sum } else { sum + w },
+            );
+        }
     }
 
     /// Weights of all positives and of all negatives.
@@ -201,8 +226,19 @@ impl Workspace {
     }
 
     /// Sum of the weights of the rows that are all alike.
+    ///
+    /// Exactly 0 when there are none: rounding would leave a loss of dust.
     pub(super) fn untouched_weight(&self) -> f64 {
-        self.untouched_weight.max(0.0)
+        if self.touched.len() == self.rows.len() {
+            0.0
+        } else {
+            self.untouched_weight.max(0.0)
+        }
+    }
+
+    /// How many positive rows there are.
+    pub(super) fn n_positives(&self) -> usize {
+        self.n_positives
     }
 
     fn touch(&mut self, i: u32) {
@@ -237,12 +273,11 @@ impl Workspace {
     /// up, and let go of rows that no weight reaches any more.
     pub(super) fn refresh(&mut self, design: &Design<'_>) {
         for &i in &self.touched[self.n_positives..] {
-            let i = i as usize;
-            self.is_touched[i] = false;
-            self.rows[i].margin = 0.0;
-            self.untouched_weight += self.rows[i].weight();
+            self.is_touched[i as usize] = false;
+            self.rows[i as usize].margin = 0.0;
         }
         self.touched.truncate(self.n_positives);
+        self.untouched_weight = self.class_totals.1;
         for k in 0..self.n_positives {
             self.rows[self.touched[k] as usize].margin = 0.0;
         }
@@ -260,6 +295,7 @@ impl Workspace {
                 }
             }
         }
+        self.recount_untouched(design);
     }
 
     /// Start the working set with the features that have a weight.
@@ -288,23 +324,15 @@ impl Workspace {
         }
     }
 
-    /// Set small weights to zero and prove what is left.
-    pub(super) fn prune(
-        &mut self,
-        problem: &Problem<'_>,
-        settings: &Settings,
-        n_iter: u64,
-    ) -> Certificate {
+    /// Set weights below `threshold` in absolute value to zero.
+    pub(super) fn prune(&mut self, threshold: f64) {
         for &j in &self.seen {
             let w = &mut self.weights[j as usize];
-            if *w != 0.0 && w.abs() < settings.prune {
+            if *w != 0.0 && w.abs() < threshold {
                 *w = 0.0;
                 self.n_pruned += 1;
             }
         }
-        let proof = prove(&Scaled::new(problem), settings, self);
-        let status = proof.status_within(settings.tol);
-        proof.certificate(self, n_iter, status)
     }
 
     /// Keep the weights as the solution.

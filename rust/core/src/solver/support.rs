@@ -13,7 +13,7 @@ pub(super) struct Support {
     pub(super) features: Vec<u32>,
     /// Global row of each compact one; `NONE` for the two rows that stand for others.
     pub(super) row_ids: Vec<u32>,
-    row_start: Vec<u32>,
+    row_start: Vec<usize>,
     coordinates: Vec<u32>,
     values: Vec<f32>,
     pub(super) margin: Vec<f64>,
@@ -47,7 +47,7 @@ impl Support {
     /// Coordinates and values of a compact row.
     #[inline]
     pub(super) fn row(&self, r: usize) -> (&[u32], &[f32]) {
-        let (a, b) = (self.row_start[r] as usize, self.row_start[r + 1] as usize);
+        let (a, b) = (self.row_start[r], self.row_start[r + 1]);
         (&self.coordinates[a..b], &self.values[a..b])
     }
 }
@@ -80,16 +80,16 @@ pub(super) fn gather(problem: &Scaled<'_>, state: &mut Workspace) {
         *start = total;
     }
     s.coordinates.clear();
-    s.coordinates.resize(total as usize, 0);
+    s.coordinates.resize(total, 0);
     s.values.clear();
-    s.values.resize(total as usize, 0.0);
+    s.values.resize(total, 0.0);
     // Second pass: `row_start[r]` walks to the row's end and is set back after.
     for (k, &j) in s.features.iter().enumerate() {
         let (ids, values) = problem.design.column(j as usize);
         for (&i, &x) in ids.iter().zip(values) {
             let next = &mut s.row_start[s.compact_of[i as usize] as usize];
-            s.coordinates[*next as usize] = k as u32;
-            s.values[*next as usize] = x;
+            s.coordinates[*next] = k as u32;
+            s.values[*next] = x;
             *next += 1;
         }
     }
@@ -101,6 +101,7 @@ pub(super) fn gather(problem: &Scaled<'_>, state: &mut Workspace) {
     s.sign.clear();
     s.weight.clear();
     let (mut inside_positive, mut inside_negative) = (0.0, 0.0);
+    let mut n_positive = 0;
     for &i in &s.row_ids {
         s.compact_of[i as usize] = NONE;
         let row = &state.rows[i as usize];
@@ -110,20 +111,24 @@ pub(super) fn gather(problem: &Scaled<'_>, state: &mut Workspace) {
         s.weight.push(weight);
         if sign > 0.0 {
             inside_positive += weight;
+            n_positive += 1;
         } else {
             inside_negative += weight;
         }
     }
     let (positive, negative) = state.class_totals();
-    for (sign, weight) in [
-        (-1.0, negative - inside_negative),
-        (1.0, positive - inside_positive),
+    // No row left is no weight left, whatever rounding says.
+    let left_positive = state.n_positives() - n_positive;
+    let left = state.rows.len() - s.row_ids.len() - left_positive;
+    for (sign, weight, n) in [
+        (-1.0, negative - inside_negative, left),
+        (1.0, positive - inside_positive, left_positive),
     ] {
         s.row_ids.push(NONE);
         s.row_start.push(total);
         s.margin.push(0.0);
         s.sign.push(sign);
-        s.weight.push(weight.max(0.0));
+        s.weight.push(if n == 0 { 0.0 } else { weight.max(0.0) });
     }
     state.support = s;
 }

@@ -4,7 +4,7 @@ use super::certificate::prove;
 use super::intercept::solve_intercept;
 use super::newton::newton;
 use super::state::{Scaled, Workspace};
-use super::{Certificate, Problem, Settings, Status, Stop};
+use super::{Certificate, Problem, Settings, Status};
 use crate::parallel::Control;
 
 /// Steps of the intercept before a sweep.
@@ -20,20 +20,18 @@ const NEWTON_TARGET: f64 = 0.02;
 /// Coordinate descent over all features that violate optimality at the start,
 /// the worst first; later sweeps keep the non-zero and the still violating.
 ///
-/// Stops on the sum of violations; the gap is proved at the start and the end
+/// Stops once violations add up to `share` of the first sweep's; the gap is proved at the start and the end
 /// and reported as it is. Source: Yuan, Chang, Hsieh, Lin, JMLR 2010, section
 /// 4.1. Differs: order, choice of coordinates, stop rule, as measured to be
 /// enough for ranking.
 pub(super) fn run(
     problem: &Problem<'_>,
     settings: &Settings,
+    share: f64,
     state: &mut Workspace,
     control: &Control,
 ) -> Certificate {
-    let Stop::Violation(share) = settings.stop else {
-        return super::auto::run(problem, settings, state, control);
-    };
-    let problem = Scaled::new(problem);
+    let problem = Scaled::new(problem, control);
     let proof = prove(&problem, settings, state);
     if proof.is_within(settings.tol) || settings.max_iter == 0 {
         return proof.certificate(state, 0, proof.status_within(settings.tol));
@@ -50,7 +48,7 @@ pub(super) fn run(
     let (mut n_iter, mut first) = (0, f64::INFINITY);
     while n_iter < settings.max_iter && !control.is_cancelled() {
         solve_intercept(&problem, state, INTERCEPT_STEPS);
-        let sum = state.sweep(&problem, &mut list, control).sum;
+        let sum = state.sweep(&problem, &mut list).sum;
         if n_iter == 0 {
             first = sum;
         }
@@ -58,7 +56,7 @@ pub(super) fn run(
         // The violations above are those before the step: it never ends the loop.
         let unfinished = sum > share * first && n_iter < settings.max_iter;
         if n_iter % SWEEPS_PER_NEWTON == 0 && unfinished {
-            n_iter += newton(&problem, state, NEWTON_TARGET * problem.alpha, 1, control);
+            n_iter += newton(&problem, state, NEWTON_TARGET * problem.alpha, 1);
         }
         if sum <= share * first {
             break;

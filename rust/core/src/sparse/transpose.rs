@@ -1,22 +1,38 @@
 //! CSR to CSC by counting sort.
 
 use super::{CsrMatrix, CsrView, Pattern, PatternView};
+use crate::Result;
+use crate::parallel::Control;
+
+/// Rows between two looks at the cancel flag.
+const ROWS_PER_CHECK: usize = 1 << 14;
 
 /// The transpose of `x`, itself in CSR form (so the CSC form of `x`).
 ///
 /// Row ids are sorted in each column. Cost: two passes over the values.
-pub fn transpose(x: CsrView<'_>) -> CsrMatrix {
+///
+/// # Errors
+/// [`crate::Error::Cancelled`].
+pub fn transpose(x: CsrView<'_>, control: &Control) -> Result<CsrMatrix> {
     let mut data = vec![0.0; x.nnz()];
-    let pattern = scatter(x.pattern(), |from, to| data[to] = x.data()[from]);
-    CsrMatrix { pattern, data }
+    let place = |from: usize, to: usize| data[to] = x.data()[from];
+    let pattern = scatter(x.pattern(), control, place)?;
+    Ok(CsrMatrix { pattern, data })
 }
 
 /// The transpose of a 0/1 matrix: for `Y`, the rows of each label.
-pub fn transpose_pattern(y: PatternView<'_>) -> Pattern {
-    scatter(y, |_, _| {})
+///
+/// # Errors
+/// [`crate::Error::Cancelled`].
+pub fn transpose_pattern(y: PatternView<'_>, control: &Control) -> Result<Pattern> {
+    scatter(y, control, |_, _| {})
 }
 
-fn scatter(p: PatternView<'_>, mut place: impl FnMut(usize, usize)) -> Pattern {
+fn scatter(
+    p: PatternView<'_>,
+    control: &Control,
+    mut place: impl FnMut(usize, usize),
+) -> Result<Pattern> {
     let mut indptr = vec![0u64; p.n_cols() + 1];
     for &j in p.indices() {
         indptr[j as usize + 1] += 1;
@@ -28,6 +44,9 @@ fn scatter(p: PatternView<'_>, mut place: impl FnMut(usize, usize)) -> Pattern {
     let mut indices = vec![0u32; p.nnz()];
     let mut from = 0;
     for i in 0..p.n_rows() {
+        if i % ROWS_PER_CHECK == 0 {
+            control.check()?;
+        }
         for &j in p.row(i) {
             let to = next[j as usize] as usize;
             next[j as usize] += 1;
@@ -36,11 +55,11 @@ fn scatter(p: PatternView<'_>, mut place: impl FnMut(usize, usize)) -> Pattern {
             from += 1;
         }
     }
-    Pattern {
+    Ok(Pattern {
         n_cols: p.n_rows(),
         indptr,
         indices,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -57,10 +76,11 @@ mod tests {
             },
             data: vec![1.0, 2.0, 3.0, 4.0],
         };
-        let t = transpose(x.view());
+        let control = Control::default();
+        let t = transpose(x.view(), &control).unwrap();
         assert_eq!(t.pattern.indptr, [0, 1, 2, 4]);
         assert_eq!(t.pattern.indices, [0, 2, 0, 2]);
         assert_eq!(t.data, [1.0, 3.0, 2.0, 4.0]);
-        assert_eq!(transpose(t.view()), x);
+        assert_eq!(transpose(t.view(), &control).unwrap(), x);
     }
 }

@@ -64,6 +64,7 @@ pub fn train_model(
     let normalized = plan.normalize.then(|| normalize_rows(x));
     let x = normalized.as_ref().map_or(x, CsrMatrix::view);
     control.set_total(plan.trees.iter().map(|t| t.n_problems() as u64).sum());
+    let label_rows = transpose_pattern(y, control)?;
     let (mut trees, mut records) = (Vec::new(), Vec::new());
     for tree in plan.trees {
         // As the model will store them: one-vs-rest keeps f64, whose gradient sums
@@ -74,7 +75,7 @@ pub fn train_model(
         };
         let trained = train(
             x,
-            y,
+            label_rows.view(),
             sample_weight,
             tree,
             plan.root_rows,
@@ -85,7 +86,6 @@ pub fn train_model(
         trees.push(trained.tree);
         records.push(trained.records);
     }
-    let label_rows = transpose_pattern(y);
     let untrained = (0..y.n_cols() as u32)
         .filter(|&label| label_rows.view().row(label as usize).is_empty())
         .collect();
@@ -108,7 +108,8 @@ pub struct Trained {
 
 /// Train the classifiers of every node of `tree`.
 ///
-/// `x` has shape (n_samples, n_features), `y` (n_samples, n_labels). A node sees
+/// `x` has shape (n_samples, n_features), `label_rows` is the transpose of `Y`, of
+/// shape (n_labels, n_samples). A node sees
 /// the rows that carry one of its labels and the features that occur there; a
 /// child's positives are the rows with a label below it. Problems run in
 /// parallel in the current pool; the result does not depend on the number of
@@ -121,7 +122,7 @@ pub struct Trained {
 /// outside its range; [`Error::Cancelled`].
 pub fn train(
     x: CsrView<'_>,
-    y: PatternView<'_>,
+    label_rows: PatternView<'_>,
     sample_weight: Option<&[f64]>,
     tree: LabelTree,
     root_rows: RootRows,
@@ -129,14 +130,13 @@ pub fn train(
     settings: &Settings,
     control: &Control,
 ) -> Result<Trained> {
-    check_labels(x.n_rows(), y, &tree)?;
-    let label_rows = transpose_pattern(y);
+    check_labels(x.n_rows(), label_rows, &tree)?;
     let job = Job {
         x,
         sample_weight,
         tree: &tree,
-        label_rows: label_rows.view(),
-        rows: node_rows(&tree, label_rows.view()),
+        label_rows,
+        rows: node_rows(&tree, label_rows),
         root_rows,
         recipe,
         settings,
@@ -242,7 +242,7 @@ impl Job<'_> {
                 positives.indices.extend_from_slice(rows);
                 positives.indptr.push(positives.indices.len() as u64);
             }
-            let design = Design::new(self.x, self.sample_weight)?;
+            let design = Design::new(self.x, self.sample_weight, self.control)?;
             return self.solve_over(&design, None, positives.view(), hands);
         }
         let NodeData {
@@ -251,7 +251,7 @@ impl Job<'_> {
             positives,
             sample_weight,
         } = extractor.extract(self.x, self.sample_weight, &self.rows[node], children);
-        let design = Design::new(x.view(), sample_weight.as_deref())?;
+        let design = Design::new(x.view(), sample_weight.as_deref(), self.control)?;
         self.solve_over(&design, Some(&feature_ids), positives.view(), hands)
     }
 
@@ -274,24 +274,23 @@ impl Job<'_> {
     }
 }
 
-fn check_labels(n_samples: usize, y: PatternView<'_>, tree: &LabelTree) -> Result<()> {
-    if tree.n_labels() != y.n_cols() {
+fn check_labels(n_samples: usize, label_rows: PatternView<'_>, tree: &LabelTree) -> Result<()> {
+    let n_labels = label_rows.n_rows();
+    if tree.n_labels() != n_labels {
         return Err(Error::data(format!(
-            "the tree has {} labels, Y has {}",
-            tree.n_labels(),
-            y.n_cols()
+            "the tree has {} labels, Y has {n_labels}",
+            tree.n_labels()
         )));
     }
-    if y.n_rows() != n_samples {
+    if label_rows.n_cols() != n_samples {
         return Err(Error::data(format!(
             "X has {n_samples} rows, Y has {}",
-            y.n_rows()
+            label_rows.n_cols()
         )));
     }
-    if y.nnz() == 0 {
+    if label_rows.nnz() == 0 {
         return Err(Error::data(format!(
-            "Y of shape ({n_samples}, {}) has no label at all",
-            y.n_cols()
+            "Y of shape ({n_samples}, {n_labels}) has no label at all"
         )));
     }
     Ok(())

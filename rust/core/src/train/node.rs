@@ -131,6 +131,7 @@ impl Extractor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parallel::Control;
     use crate::sparse::transpose_pattern;
 
     /// Labels 0..4 in two nodes under the root; rows 0..5, row 4 without labels.
@@ -143,7 +144,10 @@ mod tests {
             indptr: vec![0, 2, 3, 4, 5, 5],
             indices: vec![0, 1, 3, 2, 1],
         };
-        (tree, transpose_pattern(y.view()))
+        (
+            tree,
+            transpose_pattern(y.view(), &Control::default()).unwrap(),
+        )
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! The problems of one node, by one thread or many.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Recipe;
-use crate::Result;
 use crate::model::{ChildWeights, NodeClassifiers};
 use crate::parallel::{Control, thread_cpu_seconds};
 use crate::solver::{Certificate, Design, Problem, Settings, Workspace, solve};
 use crate::sparse::PatternView;
+use crate::{Error, Result};
 
 /// A solved problem's proof, with what it took.
 #[derive(Clone, Copy, Debug)]
@@ -108,6 +109,12 @@ impl Part {
         // A cancelled solve is half done: it must not become part of a model.
         control.check()?;
         let weights = workspace.weights();
+        if let Some((j, w)) = weights.iter().find(|(_, w)| !(*w as f32).is_finite()) {
+            return Err(Error::data(format!(
+                "problem {id}: the weight {w:e} of feature {j} does not fit float32; \
+                 scale the features up"
+            )));
+        }
         self.indices.extend(weights.iter().map(|&(j, _)| j));
         self.values.extend(weights.iter().map(|&(_, w)| w as f32));
         self.ends.push(self.indices.len());
@@ -134,11 +141,11 @@ fn assemble(n_problems: usize, parts: &[Part], feature_ids: Option<&[u32]>) -> R
             place[p as usize] = (a, b);
         }
     }
-    let global: Vec<Vec<u32>> = parts
+    let global: Vec<Cow<'_, [u32]>> = parts
         .iter()
         .map(|part| match feature_ids {
             Some(ids) => part.indices.iter().map(|&j| ids[j as usize]).collect(),
-            None => part.indices.clone(),
+            None => Cow::Borrowed(part.indices.as_slice()),
         })
         .collect();
     let classifiers = NodeClassifiers::from_problems(place.iter().map(|&(a, b)| {

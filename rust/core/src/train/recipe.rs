@@ -38,8 +38,8 @@ impl Recipe {
             ClassWeight::Fixed(positive, negative) => (positive, negative),
             // An empty class has no rows to weigh.
             ClassWeight::Balanced => (
-                n_rows / (2.0 * n.max(1.0)),
-                n_rows / (2.0 * (n_rows - n).max(1.0)),
+                n_rows.max(1.0) / (2.0 * n.max(1.0)),
+                n_rows.max(1.0) / (2.0 * (n_rows - n).max(1.0)),
             ),
         };
         if self.propensity_weight > 0.0 {

@@ -34,7 +34,7 @@ pub fn label_features(x: CsrView<'_>, y: PatternView<'_>, control: &Control) -> 
             y.n_rows()
         )));
     }
-    let rows_of_label = transpose_pattern(y);
+    let rows_of_label = transpose_pattern(y, control)?;
     let rows_of_label = rows_of_label.view();
     let pool = AccumulatorPool::new(x.n_cols());
     let blocks: Vec<Block> = (0..y.n_cols().div_ceil(BLOCK))

@@ -147,7 +147,7 @@ mod tests {
         let x = CsrView::new(3, 4, &indptr, &indices, &data).unwrap();
         let points = Points::from_rows(x, &[0, 1, 2]);
         for width in [1, 7, 8, 9, 17, 31, 40, 64, 100, 130] {
-            let has = |f: usize, c: usize| f != 2 && (f + c) % 3 > 0;
+            let has = |f: usize, c: usize| f != 2 && !(f + c).is_multiple_of(3);
             let value = |f: usize, c: usize| ((f * 131 + c * 17) as f32 * 0.37).sin();
             // Column c has the features f with (f + c) % 3 > 0, and never feature 2.
             let columns: Vec<(Vec<u32>, Vec<f32>)> = (0..width)
