@@ -159,7 +159,7 @@ default="kmeans"
 
     References
     ----------
-    H.-Y. Lin, J.-J. Liu and C.-J. Lin, "Exploring space efficiency in a tree-based
+    H.-Z. Lin, C.-H. Liu and C.-J. Lin, "Exploring space efficiency in a tree-based
     linear model for extreme multi-label classification", EMNLP 2024.
 
     R. Babbar and B. Schölkopf, "Data scarcity, robustness and extreme multi-label
