@@ -75,7 +75,8 @@ fn chains_are_kept() {
 
 #[test]
 fn broken_files_are_named_with_their_line() {
-    let broken: [(&[u8], &[&str], Option<u64>, &str); 12] = [
+    type Broken<'a> = (&'a [u8], &'a [&'a str], Option<u64>, &'a str);
+    let broken: [Broken<'_>; 12] = [
         (
             b"a\tr\nb r\n",
             &["a", "b"],
