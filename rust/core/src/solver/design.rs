@@ -1,7 +1,11 @@
 //! What all problems over the same rows share, computed once.
 
+use crate::memory::check_room;
 use crate::sparse::{CsrMatrix, CsrView, transpose};
 use crate::{Error, Result};
+
+/// A column's place (twice while transposing), sum and square sum.
+const COLUMN_BYTES: u64 = 4 * 8;
 
 /// The rows of a node in both orders, with the sums that every problem starts from.
 ///
@@ -23,14 +27,20 @@ impl<'a> Design<'a> {
     ///
     /// # Errors
     /// [`Error::Data`] for a wrong number of weights, or one that is negative
-    /// or not finite.
+    /// or not finite; [`Error::Memory`].
     pub fn new(rows: CsrView<'a>, sample_weight: Option<&[f64]>) -> Result<Self> {
+        let (n, d) = (rows.n_rows(), rows.n_cols());
+        check_room(
+            format!("X of shape ({n}, {d}) by columns"),
+            COLUMN_BYTES * (d as u64 + 1) + 8 * (rows.nnz() + n) as u64,
+        )?;
         let sample_weight = sample_weight
             .map(|weights| checked_weights(weights, rows.n_rows()))
             .transpose()?;
         let columns = transpose(rows);
         let weight = |i: u32| sample_weight.as_ref().map_or(1.0, |w| w[i as usize]);
-        let (mut column_sum, mut column_square) = (Vec::new(), Vec::new());
+        let mut column_sum = Vec::with_capacity(d);
+        let mut column_square = Vec::with_capacity(d);
         for j in 0..rows.n_cols() {
             let (ids, values) = columns.view().row(j);
             let (mut sum, mut square) = (0.0, 0.0);
