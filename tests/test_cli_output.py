@@ -1,0 +1,50 @@
+"""Where no model can be written, `train` says so before it trains."""
+
+import os
+import sys
+
+import pytest
+
+from proxtree.cli import main
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("2 2 2\n0 0:1\n1 1:1\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [("missing/m", "No such file or directory"), (".", "Is a directory")],
+)
+def test_a_bad_output_is_found_before_training(
+    data, tmp_path, capsys, monkeypatch, output, message
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", data, "-o", output]) == 2
+    err = capsys.readouterr().err
+    # One line: nothing was read.
+    assert err.count("\n") == 1
+    assert message in err
+    assert "Path(" not in err
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.geteuid() == 0, reason="root may write everywhere"
+)
+def test_a_read_only_folder_is_found_before_training(data, tmp_path, capsys):
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o500)
+    assert main(["train", data, "-o", str(folder / "m")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_errors_of_the_system_read_well(data, capsys):
+    for command in (["inspect", "/"], ["train", data, "-o", "/dev/full", "--quiet"]):
+        assert main(command) == 2
+        err = capsys.readouterr().err
+        assert "os error" not in err
+        assert "Path(" not in err
+        assert command[-2 if "--quiet" in command else -1] in err
