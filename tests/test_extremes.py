@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from proxtree import DataError, LinearOneVsRest, solve
+from proxtree import DataError, LinearOneVsRest, metrics, solve
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,9 @@ def test_all_weights_scaled_by_a_power_of_two_are_the_same_problem(problem):
         )
         assert math.isfinite(scaled.intercept_.sum())
         assert (scaled.certificate_["status"] == "converged").all()
+
+
+def test_a_propensity_without_an_inverse_is_an_error():
+    Y, labels = np.eye(3, dtype=int), np.array([[0], [1], [2]])
+    with pytest.raises(DataError, match=r"propensity\[0\] is 1e-320"):
+        metrics.psp_at_k(Y, labels, 1, np.full(3, 1e-320))
