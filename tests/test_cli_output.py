@@ -1,6 +1,8 @@
 """Where no model can be written, `train` says so before it trains."""
 
+import functools
 import os
+import subprocess
 import sys
 
 import pytest
@@ -48,3 +50,21 @@ def test_errors_of_the_system_read_well(data, capsys):
         assert "os error" not in err
         assert "Path(" not in err
         assert command[-2 if "--quiet" in command else -1] in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell's <&-")
+@pytest.mark.parametrize(
+    ("redirect", "status", "message"),
+    [("<&-", 2, "stdin: the file is empty"), (">&- </dev/null", 2, "empty")],
+)
+def test_closed_streams(data, tmp_path, redirect, status, message):
+    assert main(["train", data, "-o", str(tmp_path / "m"), "--quiet"]) == 0
+    line = f"{sys.executable} -m proxtree {{}} {tmp_path / 'm'} {redirect}"
+    run = functools.partial(
+        subprocess.run, shell=True, capture_output=True, text=True, check=False
+    )
+    result = run(line.format("predict"))
+    assert (result.returncode, result.stderr.count("\n")) == (status, 1)
+    assert message in result.stderr
+    result = run(line.format("inspect"))
+    assert (result.returncode, result.stderr) == (0, "")

@@ -25,7 +25,7 @@ def check_output(path: str) -> None:
         code, name = errno.ENOENT, str(folder)
     elif Path(path).is_dir():
         code, name = errno.EISDIR, path
-    elif not os.access(folder, os.W_OK):
+    elif not os.access(folder, os.W_OK) and not Path(path).exists():
         code, name = errno.EACCES, str(folder)
     else:
         return
