@@ -112,7 +112,7 @@ def test_permissions_are_those_of_a_plain_file(tmp_path):
 def test_places_that_cannot_be_written_are_os_errors(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         save(build(), tmp_path / "none" / "m")
-    assert caught.value.filename == tmp_path / "none" / "m"
+    assert caught.value.filename == str(tmp_path / "none" / "m")
     with pytest.raises(IsADirectoryError):
         save(build(), tmp_path)
     with pytest.raises(FileNotFoundError):
@@ -147,7 +147,7 @@ def test_a_full_disk_leaves_the_old_model(tmp_path):
             )
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-    assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, path)
+    assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(path))
     assert weight(path) == 5.0
     assert [p.name for p in tmp_path.iterdir()] == ["m"]
 

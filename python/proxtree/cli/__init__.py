@@ -84,7 +84,9 @@ def _open_closed_streams() -> None:
     """Give what a shell's ``<&-`` or ``>&-`` closed an empty file to work with."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))
+            # It stays open as long as the process, as the stream would have.
+            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, stream)
 
 
 def _parser() -> argparse.ArgumentParser:
