@@ -116,14 +116,6 @@ def test_a_failed_fit_leaves_the_old_model(problem):
     np.testing.assert_array_equal(model.coef_.toarray(), before)
 
 
-@pytest.mark.filterwarnings("error")
-def test_warnings_as_errors_leave_the_estimator_unfitted(problem):
-    model = LinearOneVsRest(0.01, tol=1e-9, max_iter=1)
-    with pytest.raises(UserWarning, match="did not reach"):
-        model.fit(*problem)
-    assert not model.__sklearn_is_fitted__()
-
-
 def test_the_callers_matrices_do_not_change(problem):
     X, Y = problem
     before = [m.copy() for m in (X, Y)]

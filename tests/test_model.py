@@ -268,5 +268,5 @@ def test_wrong_arguments_are_errors(flat):
         Model.from_nodes(
             1, 1, [], scoring="cosine", untrained=NO_LABELS, normalize=False
         )
-    with pytest.raises(DataError, match="no memory"):
+    with pytest.raises(MemoryError, match="no memory"):
         topk(model, x, 2**58)

@@ -28,7 +28,7 @@ def check_real(value: Any, name: str, *, zero: bool = False) -> float:
     """
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} is {value!r}, expected a number")
-    number = _as_float(value)
+    number = _float(value)
     if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
         raise DataError(
             f"{name} is {value}, expected a finite number {'>=' if zero else '>'} 0"
@@ -40,13 +40,13 @@ def check_finite(value: Any, name: str) -> float:
     """Return `value` as a finite float of either sign; raises as `check_real`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} is {value!r}, expected a number")
-    number = _as_float(value)
+    number = _float(value)
     if not math.isfinite(number):
-        raise DataError(f"{name} is {value}, expected a finite number")
+        raise DataError(f"{name} is {number}, expected a finite number")
     return number
 
 
-def _as_float(value: Real) -> float:
+def _float(value: Real) -> float:
     try:
         return float(value)
     except OverflowError:

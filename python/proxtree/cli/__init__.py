@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn, TextIO
 
 from proxtree import __version__
@@ -56,6 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 if all went well, 2 after an error that the user can mend (one line on
         stderr says what), 130 after Ctrl-C, 141 if the reader of stdout went away.
     """
+    _open_closed_streams()
     args = _parser().parse_args(argv)
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
@@ -76,6 +78,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"proxtree: error: {' '.join(text.split())}", file=sys.stderr)
             return 2
     return 0
+
+
+def _open_closed_streams() -> None:
+    """Give what a shell's ``<&-`` or ``>&-`` closed an empty file to work with."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # It stays open as long as the process, as the stream would have.
+            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, stream)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 
@@ -13,6 +16,20 @@ def log(args: argparse.Namespace, text: str) -> None:
     """Print a message for humans on stderr, unless they asked for quiet."""
     if not args.quiet:
         print(text, file=sys.stderr)
+
+
+def check_output(path: str) -> None:
+    """Raise an OSError, before hours of work, if no file can be written at `path`."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        code, name = errno.ENOENT, str(folder)
+    elif Path(path).is_dir():
+        code, name = errno.EISDIR, path
+    elif not os.access(folder, os.W_OK) and not Path(path).exists():
+        code, name = errno.EACCES, str(folder)
+    else:
+        return
+    raise OSError(code, os.strerror(code), name)
 
 
 def emit(

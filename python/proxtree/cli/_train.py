@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from proxtree.cli import _options
 from proxtree.cli._data import read_data
-from proxtree.cli._output import emit, log, pairs, proofs, size
+from proxtree.cli._output import check_output, emit, log, pairs, proofs, size
 
 if TYPE_CHECKING:
     from proxtree.cli._options import Commands
@@ -52,6 +52,7 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Read, train, save, say what came out."""
+    check_output(args.output)
     X, Y = read_data(args.data, args)
     log(
         args,

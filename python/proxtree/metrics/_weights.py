@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from proxtree.exceptions import DataError
 from proxtree.metrics._hits import Hits
 
+# Sums of inverses of smaller ones overflow, and scores would be NaN.
+_LEAST = 1e-100
+
 
 def check_propensity(propensity: Any) -> NDArray[np.float64]:
     """Return propensities as a float64 vector with values in (0, 1]."""
@@ -19,11 +22,12 @@ def check_propensity(propensity: Any) -> NDArray[np.float64]:
     if p.dtype.kind not in "fiu":
         raise TypeError(f"propensity has type {p.dtype}, expected real numbers")
     p = p.astype(np.float64)
-    good = (p > 0) & (p <= 1)
+    good = (p >= _LEAST) & (p <= 1)
     if not good.all():
         label = int(np.argmin(good))
         raise DataError(
-            f"propensity[{label}] is {p[label]}, expected a value in (0, 1]"
+            f"propensity[{label}] is {p[label]}, expected a value in (0, 1], at least "
+            f"{_LEAST}"
         )
     return p
 

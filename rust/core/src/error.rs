@@ -29,6 +29,14 @@ pub enum Error {
         /// The system's own error.
         source: std::io::Error,
     },
+    /// There is no room for what the data ask for.
+    #[error("no memory for {what} ({bytes} bytes)")]
+    Memory {
+        /// What the memory is for.
+        what: String,
+        /// How much.
+        bytes: u64,
+    },
     /// The caller asked to stop.
     #[error("cancelled")]
     Cancelled,

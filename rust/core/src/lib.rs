@@ -17,6 +17,7 @@
 
 pub mod error;
 pub mod io;
+pub mod memory;
 pub mod model;
 pub mod parallel;
 pub mod predict;

@@ -1,7 +1,7 @@
 //! Core errors to Python exceptions: the one `match`.
 
 use proxtree_core::Error;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -25,16 +25,14 @@ pub(crate) fn to_py(py: Python<'_>, error: Error) -> PyErr {
         // With (errno, text, filename) Python picks FileNotFoundError and its kin.
         Error::Io { path, source } => match source.raw_os_error() {
             Some(code) => {
+                // Python writes the number itself, and names files by strings.
                 let text = source.to_string();
-                let text = text
-                    .split(" (os error")
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned();
-                PyOSError::new_err((code, text, path.into_os_string()))
+                let text = text.trim_end_matches(&format!(" (os error {code})"));
+                PyOSError::new_err((code, text.to_owned(), path.into_os_string()))
             }
             None => PyOSError::new_err(format!("{}: {source}", path.display())),
         },
+        Error::Memory { .. } => PyMemoryError::new_err(error.to_string()),
         Error::Cancelled => PyKeyboardInterrupt::new_err(()),
         other => raise(py, &DATA_ERROR, "DataError", other.to_string()),
     }

@@ -96,6 +96,7 @@ pub(crate) fn solve<'py>(
             .zip(w0.unwrap_or_default().iter().copied())
             .filter(|&(_, w)| w != 0.0)
             .collect();
+        Workspace::check_room(&design, 1)?;
         let mut workspace = Workspace::new(&design);
         let certificate = solve_core(&problem, &settings, &begin, &mut workspace, control)?;
         control.check()?;

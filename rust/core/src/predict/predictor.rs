@@ -6,6 +6,7 @@ use super::ensemble::Mean;
 use super::flat::{FlatIndex, FlatWorkspace};
 use super::margins::{NodeIndex, Row};
 use super::top_k::{Candidate, TopK};
+use crate::memory::check_room;
 use crate::model::LinearTreeModel;
 use crate::parallel::Control;
 use crate::sparse::{CsrView, Pattern};
@@ -123,8 +124,7 @@ impl Predictor {
     ///
     /// # Errors
     /// [`Error::Data`] for `k = 0`, `beam_size = 0`, a wrong number of features,
-    /// an allowed label that is none, more places than memory holds;
-    /// [`Error::Cancelled`].
+    /// an allowed label that is none; [`Error::Memory`]; [`Error::Cancelled`].
     pub fn top_k(
         &self,
         x: CsrView<'_>,
@@ -138,6 +138,12 @@ impl Predictor {
         self.check(x, query.beam_size)?;
         let n_labels = self.model.n_labels();
         let mask = query.allowed.map(|ids| mask(ids, n_labels)).transpose()?;
+        check_room(
+            format!("{} x {k} results", x.n_rows()),
+            (x.n_rows() as u64)
+                .saturating_mul(k as u64)
+                .saturating_mul(8),
+        )?;
         let mut labels = filled(x.n_rows(), k, -1)?;
         let mut scores = filled(x.n_rows(), k, f32::NEG_INFINITY)?;
         let step = k.saturating_mul(blocks::ROWS);
@@ -234,8 +240,8 @@ impl Predictor {
     /// The margins of all labels, row after row: one-vs-rest only.
     ///
     /// # Errors
-    /// [`Error::Data`] for a tree, a wrong number of features, more values than
-    /// memory holds; [`Error::Cancelled`].
+    /// [`Error::Data`] for a tree, a wrong number of features;
+    /// [`Error::Memory`]; [`Error::Cancelled`].
     pub fn decision_function(&self, x: CsrView<'_>, control: &Control) -> Result<Vec<f32>> {
         self.check(x, 1)?;
         let Road::Flat(flat) = &self.road else {
@@ -364,12 +370,11 @@ impl Predictor {
 
 /// `rows * columns` copies of `value`, or an error where memory has no room.
 fn filled<T: Clone>(rows: usize, columns: usize, value: T) -> Result<Vec<T>> {
-    let mut out = Vec::new();
-    rows.checked_mul(columns)
-        .filter(|&n| out.try_reserve_exact(n).is_ok())
-        .map(|n| out.resize(n, value))
-        .ok_or_else(|| Error::data(format!("no memory for {rows} x {columns} results")))?;
-    Ok(out)
+    let bytes = (rows as u64)
+        .saturating_mul(columns as u64)
+        .saturating_mul(size_of::<T>() as u64);
+    check_room(format!("{rows} x {columns} results"), bytes)?;
+    Ok(vec![value; rows * columns])
 }
 
 /// Which of `n_labels` labels are among `ids`.

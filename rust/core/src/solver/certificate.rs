@@ -77,7 +77,8 @@ pub(super) fn prove(problem: &Scaled<'_>, settings: &Settings, state: &mut Works
         + problem.alpha * l1
         + problem.intercept_alpha.unwrap_or(0.0) * state.intercept.abs()
         + 0.5 * problem.ridge * l2;
-    let dual_objective = dual(problem, state, &sums);
+    // 0 is always a bound: what overflows proves no more.
+    let dual_objective = dual(problem, state, &sums).max(0.0);
     if problem.ridge > 0.0 {
         // From here on the gradient includes the ridge's own.
         let Workspace {

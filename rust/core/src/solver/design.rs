@@ -1,8 +1,12 @@
 //! What all problems over the same rows share, computed once.
 
+use crate::memory::check_room;
 use crate::parallel::Control;
 use crate::sparse::{CsrMatrix, CsrView, transpose};
 use crate::{Error, Result};
+
+/// A column's place (twice while transposing), sum and square sum.
+const COLUMN_BYTES: u64 = 4 * 8;
 
 /// Columns between two looks at the cancel flag.
 const COLUMNS_PER_CHECK: usize = 1 << 10;
@@ -31,18 +35,24 @@ impl<'a> Design<'a> {
     ///
     /// # Errors
     /// [`Error::Data`] for a wrong number of weights, one that is negative or not
-    /// finite, or weights too far apart; [`Error::Cancelled`].
+    /// finite, or weights too far apart; [`Error::Memory`]; [`Error::Cancelled`].
     pub fn new(
         rows: CsrView<'a>,
         sample_weight: Option<&[f64]>,
         control: &Control,
     ) -> Result<Self> {
+        let (n, d) = (rows.n_rows(), rows.n_cols());
+        check_room(
+            format!("X of shape ({n}, {d}) by columns"),
+            COLUMN_BYTES * (d as u64 + 1) + 8 * (rows.nnz() + n) as u64,
+        )?;
         let sample_weight = sample_weight
             .map(|weights| checked_weights(weights, rows.n_rows()))
             .transpose()?;
         let columns = transpose(rows, control)?;
         let weight = |i: u32| sample_weight.as_ref().map_or(1.0, |w| w[i as usize]);
-        let (mut column_sum, mut column_square) = (Vec::new(), Vec::new());
+        let mut column_sum = Vec::with_capacity(d);
+        let mut column_square = Vec::with_capacity(d);
         for j in 0..rows.n_cols() {
             if j % COLUMNS_PER_CHECK == 0 {
                 control.check()?;

@@ -154,7 +154,8 @@ pub type Moment = (f64, f64, f64);
 /// intercept is always solved for. Deterministic. Cost: see [`Method`].
 ///
 /// # Errors
-/// [`Error::Data`] where a number is outside its range.
+/// [`Error::Data`] where a number is outside its range, or all together are so
+/// large that the objective overflows.
 pub fn solve(
     problem: &Problem<'_>,
     settings: &Settings,
@@ -193,6 +194,12 @@ pub fn solve(
     certificate.objective *= unit;
     certificate.dual_objective *= unit;
     workspace.scale_history(unit);
+    if !certificate.objective.is_finite() {
+        return Err(Error::data(
+            "the objective overflows: the weights (of classes, samples, alpha, ridge), the \
+             start or X are too large",
+        ));
+    }
     Ok(certificate)
 }
 

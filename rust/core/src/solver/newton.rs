@@ -307,6 +307,9 @@ impl NewtonBuffers {
             slope += self.gradient[k] * cut;
             self.conjugate.push(cut);
         }
+        if !slope.is_finite() {
+            return false;
+        }
         if slope < 0.0 {
             std::mem::swap(&mut self.direction, &mut self.conjugate);
             self.set_fall(support);

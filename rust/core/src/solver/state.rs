@@ -5,6 +5,8 @@ use std::time::Instant;
 use super::newton::NewtonBuffers;
 use super::support::Support;
 use super::{Design, Intercept, Moment, Problem};
+use crate::Result;
+use crate::memory::check_room;
 use crate::parallel::Control;
 
 /// One sample as the column kernels see it: 16 bytes, one cache line per gather.
@@ -74,6 +76,12 @@ impl<'a> Scaled<'a> {
     }
 }
 
+/// Of a sample: its [`Row`], flag, id when touched, compact id.
+const ROW_BYTES: u64 = 16 + 1 + 4 + 4;
+
+/// Of a feature: weight, gradient, two flags.
+const FEATURE_BYTES: u64 = 8 + 8 + 2;
+
 /// The memory of one thread's solves over one [`Design`].
 ///
 /// A negative row none of whose features ever had a weight has margin 0, like
@@ -111,6 +119,19 @@ pub struct Workspace {
 }
 
 impl Workspace {
+    /// Whether there is room for `n_threads` workspaces.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory).
+    pub fn check_room(design: &Design<'_>, n_threads: usize) -> Result<()> {
+        let (n, d) = (design.n_samples() as u64, design.n_features() as u64);
+        let bytes = ROW_BYTES * n + FEATURE_BYTES * d;
+        check_room(
+            format!("solving {n} samples x {d} features on {n_threads} threads"),
+            bytes.saturating_mul(n_threads as u64),
+        )
+    }
+
     /// Memory for problems over `design`.
     pub fn new(design: &Design<'_>) -> Self {
         let (n, d) = (design.n_samples(), design.n_features());

@@ -119,7 +119,8 @@ pub struct Trained {
 ///
 /// # Errors
 /// [`Error::Data`] where shapes disagree, no label occurs, or a number is
-/// outside its range; [`Error::Cancelled`].
+/// outside its range; [`Error::Memory`] before any problem of a node is solved;
+/// [`Error::Cancelled`].
 pub fn train(
     x: CsrView<'_>,
     label_rows: PatternView<'_>,
@@ -178,7 +179,7 @@ impl Job<'_> {
         order.sort_by(|&a, &b| work[b].total_cmp(&work[a]).then(a.cmp(&b)));
         let n_large = order.partition_point(|&v| work[v] > large);
         let mut solved: Vec<Option<SolvedNode>> = (0..work.len()).map(|_| None).collect();
-        let mut extractor = self.extractor();
+        let mut extractor = None;
         for &v in &order[..n_large] {
             self.control.check()?;
             solved[v] = Some(self.solve(v, &mut extractor, Hands::All)?);
@@ -190,8 +191,7 @@ impl Job<'_> {
             let mut extractor = None;
             while let Some(&v) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                 self.control.check()?;
-                let extractor = extractor.get_or_insert_with(|| self.extractor());
-                let node = self.solve(v, extractor, Hands::One)?;
+                let node = self.solve(v, &mut extractor, Hands::One)?;
                 // A poisoned lock means that another worker panicked: so do we.
                 finished.lock().expect("no worker panicked")[v] = Some(node);
             }
@@ -199,10 +199,6 @@ impl Job<'_> {
         });
         results.into_iter().collect::<Result<()>>()?;
         Ok(solved.into_iter().flatten().collect())
-    }
-
-    fn extractor(&self) -> Extractor {
-        Extractor::new(self.x.n_rows(), self.x.n_cols())
     }
 
     /// Whether the node's matrix is that of the data as it stands.
@@ -230,7 +226,13 @@ impl Job<'_> {
         }
     }
 
-    fn solve(&self, node: usize, extractor: &mut Extractor, hands: Hands) -> Result<SolvedNode> {
+    /// Solve a node's problems; the first that needs an extractor makes it.
+    fn solve(
+        &self,
+        node: usize,
+        extractor: &mut Option<Extractor>,
+        hands: Hands,
+    ) -> Result<SolvedNode> {
         let children = self.tree.children(node).map(|c| self.child_rows(c));
         if self.is_whole(node) {
             let mut positives = Pattern {
@@ -245,6 +247,10 @@ impl Job<'_> {
             let design = Design::new(self.x, self.sample_weight, self.control)?;
             return self.solve_over(&design, None, positives.view(), hands);
         }
+        let extractor = match extractor {
+            Some(extractor) => extractor,
+            None => extractor.insert(Extractor::new(self.x.n_rows(), self.x.n_cols())?),
+        };
         let NodeData {
             x,
             feature_ids,

@@ -1,5 +1,7 @@
 //! The rows of a node and the features they use, with ids of their own.
 
+use crate::Result;
+use crate::memory::check_room;
 use crate::sparse::{CsrMatrix, CsrView, Pattern, PatternView};
 use crate::tree::{Child, LabelTree};
 
@@ -53,11 +55,13 @@ pub(super) struct Extractor {
 const NONE: u32 = u32::MAX;
 
 impl Extractor {
-    pub(super) fn new(n_samples: usize, n_features: usize) -> Self {
-        Self {
+    pub(super) fn new(n_samples: usize, n_features: usize) -> Result<Self> {
+        let ids = n_samples as u64 + n_features as u64;
+        check_room(format!("the ids of {n_features} features"), 4 * ids)?;
+        Ok(Self {
             row: vec![NONE; n_samples],
             feature: vec![NONE; n_features],
-        }
+        })
     }
 
     /// Gather `rows` (sorted) of `x`. `child_rows(c)` gives the sorted rows of
@@ -168,7 +172,7 @@ mod tests {
             },
             data: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0],
         };
-        let mut extractor = Extractor::new(5, 6);
+        let mut extractor = Extractor::new(5, 6).unwrap();
         // Twice, to see that nothing stays behind.
         for _ in 0..2 {
             let labels = [1usize, 2];

@@ -58,6 +58,11 @@ pub(super) fn solve_node(
 ) -> Result<SolvedNode> {
     let mut order: Vec<u32> = (0..positives.n_rows() as u32).collect();
     order.sort_by_key(|&p| std::cmp::Reverse(positives.row(p as usize).len()));
+    let n_threads = match hands {
+        Hands::All => rayon::current_num_threads(),
+        Hands::One => 1,
+    };
+    Workspace::check_room(design, n_threads)?;
     let next = AtomicUsize::new(0);
     let work = || {
         let mut part = Part::default();
