@@ -2,8 +2,10 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# pip says nothing unless something is wrong.
-PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP    := $(BIN)/python -m pip
+# pip says nothing unless something is wrong, also where maturin calls it.
+export PIP_QUIET := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-rust test-python dev lint bench tools clean
@@ -24,9 +26,11 @@ $(BIN)/maturin: | tools
 	$(PIP) install 'maturin>=1.14,<2'
 
 dev: tools $(BIN)/maturin  ## build into .venv, ready for `import proxtree`
+	@echo "building (the first time takes a minute or two)"
 	. $(BIN)/activate && maturin develop --quiet --extras test
 
 demo: tools $(BIN)/maturin  ## build, train on the data set that ships, show the result
+	@echo "building (the first time takes a minute or two)"
 	. $(BIN)/activate && maturin develop --quiet --release --extras text
 	$(BIN)/proxtree demo
 
