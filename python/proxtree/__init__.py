@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from proxtree import datasets, exceptions, io, metrics
-    from proxtree._persistence import load
+    from proxtree._loading import load
     from proxtree._validation import normalize_rows
     from proxtree.estimators import LinearLabelTree, LinearOneVsRest
     from proxtree.exceptions import (
@@ -37,7 +37,7 @@ _HOMES = {
     "ProxtreeError": "exceptions",
     "Solution": "solving",
     "label_features": "tree",
-    "load": "_persistence",
+    "load": "_loading",
     "load_svmlight": "io",
     "load_xmc": "io",
     "normalize_rows": "_validation",

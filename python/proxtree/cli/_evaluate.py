@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from proxtree import metrics
-from proxtree._persistence import load
+from proxtree._loading import load
 from proxtree.cli import _options
 from proxtree.cli._data import read_data
 from proxtree.cli._output import emit, log

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from proxtree._persistence import load
+from proxtree._loading import load
 from proxtree.cli import _options
 from proxtree.cli._output import emit, pairs, proofs, size
 from proxtree.estimators import LinearLabelTree

@@ -7,7 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from proxtree._persistence import load
+from proxtree._loading import load
 from proxtree.cli import _options
 from proxtree.cli._data import read_data
 
