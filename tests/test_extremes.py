@@ -9,18 +9,18 @@ from proxtree import DataError, LinearOneVsRest, metrics, solve
 
 
 @pytest.mark.parametrize(
-    ("options", "weight"),
+    ("options", "weight", "message"),
     [
-        ({}, 1e308),
-        ({"class_weight": (1e300, 1e-300)}, None),
-        ({"propensity_weight": 1e308}, None),
+        ({}, 1e308, "the objective overflows"),
+        ({"class_weight": (1e300, 1e-300)}, None, "class weights .* ratio"),
+        ({"propensity_weight": 1e308}, None, "class weights .* with the levers"),
     ],
 )
-def test_an_overflowing_objective_is_an_error(problem, options, weight):
+def test_an_overflowing_objective_is_an_error(problem, options, weight, message):
     X, Y = problem
     if weight is not None:
         weight = np.full(X.shape[0], weight)
-    with pytest.raises(DataError, match="the objective overflows"):
+    with pytest.raises(DataError, match=message):
         LinearOneVsRest(**options).fit(X, Y, sample_weight=weight)
 
 

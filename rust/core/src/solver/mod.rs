@@ -224,7 +224,7 @@ fn check(problem: &Problem<'_>, settings: &Settings) -> Result<()> {
     let ratio = problem.class_weight.0 / problem.class_weight.1;
     if !(1e-12..=1e12).contains(&ratio) {
         return Err(Error::data(format!(
-            "class_weight is ({}, {}), expected a ratio between 1e-12 and 1e12",
+            "class weights are ({:e}, {:e}) with the levers, expected a ratio between 1e-12 and 1e12",
             problem.class_weight.0, problem.class_weight.1
         )));
     }
