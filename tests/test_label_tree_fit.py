@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from proxtree import LinearLabelTree, LinearOneVsRest, normalize_rows
+from proxtree import (
+    LabelTree,
+    LinearLabelTree,
+    LinearOneVsRest,
+    label_features,
+    normalize_rows,
+)
 from proxtree.exceptions import ConvergenceWarning, DataError, DataWarning
 
 # Stops where LinearOneVsRest does.
@@ -139,6 +145,7 @@ def test_seeds_give_other_trees_and_the_first_is_that_of_a_single_one(problem):
         _ = three.tree_
     single = LinearLabelTree(n_clusters=2).fit(X, Y)
     assert three.trees_[0] == single.tree_
+    assert single.tree_ == LabelTree.build(label_features(X, Y), n_clusters=2)
     assert three.trees_[1] != three.trees_[0]
     assert three.trees_[2] not in three.trees_[:2]
     others = [LinearLabelTree(n_clusters=2, random_state=s).fit(X, Y) for s in range(5)]
