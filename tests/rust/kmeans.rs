@@ -129,6 +129,13 @@ fn an_empty_cluster_restarts_at_the_farthest_row() {
         &after(300),
     );
     assert_eq!(found.assignment, [0, 0, 0, 1]);
+    // Far is far on either side.
+    let below = run(
+        &column(&[5.0, 6.0, 20.0, -40.0]),
+        Start::Rows(&[0, 0]),
+        &after(1),
+    );
+    assert_eq!(below.assignment, [0, 0, 0, 1]);
     let mean = 31.0 / 3.0;
     let objective: f64 = [5.0, 6.0, 20.0]
         .iter()

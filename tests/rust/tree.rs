@@ -108,6 +108,35 @@ fn two_opposite_groups_are_bisected() {
     }
 }
 
+/// Short rows in two directions, and one long row in each: by distance the long
+/// ones stand apart, by direction each joins its own.
+#[test]
+fn spherical_trees_look_at_directions() {
+    let rows: Vec<Vec<f32>> = (0..20)
+        .map(|j| {
+            let length = if j < 2 { 50.0 } else { 1.0 };
+            if j % 2 == 0 {
+                vec![length, 0.0]
+            } else {
+                vec![0.0, length]
+            }
+        })
+        .collect();
+    let by_parity = |j: u32| (0..10).map(|i| 2 * i + j).collect::<Vec<u32>>();
+    for seed in 0..10 {
+        let s = BuildSettings {
+            seed,
+            ..settings(2, 2, Clustering::Spherical)
+        };
+        assert_eq!(root_sets(&grown(&rows, &s)), [by_parity(0), by_parity(1)]);
+        let s = BuildSettings {
+            seed,
+            ..settings(2, 2, Clustering::KMeans)
+        };
+        assert_ne!(root_sets(&grown(&rows, &s)), [by_parity(0), by_parity(1)]);
+    }
+}
+
 #[test]
 fn two_hundred_seeds_on_small_label_sets() {
     for seed in 0..200 {

@@ -214,3 +214,43 @@ impl<'a> Pool<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sparse::CsrView;
+
+    #[test]
+    fn no_value_is_chosen_twice() {
+        // Twelve rows of three values: 1, 2 and none.
+        let indptr: Vec<u64> = (0..=12).map(|i| i - i / 3).collect();
+        let data: Vec<f32> = (0..8).map(|i| [1.0, 2.0][i % 2]).collect();
+        let x = CsrView::new(12, 1, &indptr, &[0; 8], &data).unwrap();
+        let all: Vec<u32> = (0..12).collect();
+        let points = Points::from_rows(x, &all);
+        for seed in 0..50 {
+            let mut rng = SplitMix64::new(seed);
+            let chosen = choose(&points, 9, &mut rng, &Control::default()).unwrap();
+            let mut values: Vec<u32> = chosen.iter().map(|row| row % 3).collect();
+            values.sort_unstable();
+            assert_eq!(values, [0, 1, 2], "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_draw_falls_where_the_running_sum_passes() {
+        let mut nearest = vec![0.0; BLOCK + 3];
+        nearest[1] = 2.0;
+        nearest[BLOCK] = 1.0;
+        nearest[BLOCK + 1] = 4.0;
+        let blocks = [2.0, 5.0];
+        let drawn = |target| draw(&nearest, &blocks, target);
+        assert_eq!(drawn(0.0), 1);
+        assert_eq!(drawn(1.9), 1);
+        assert_eq!(drawn(2.0), BLOCK);
+        assert_eq!(drawn(3.0), BLOCK + 1);
+        // Rounding may carry a target to the very end: never a row at distance 0.
+        assert_eq!(drawn(7.0), BLOCK + 1);
+        assert_eq!(draw(&nearest[..3], &blocks[..1], 2.0), 1);
+    }
+}
