@@ -15,7 +15,7 @@ from proxtree._parameters import check_choice, check_int, check_random_state, ch
 from proxtree._validation import normalize_rows
 from proxtree.estimators._training import Csr, TrainableModel
 from proxtree.exceptions import DataError
-from proxtree.tree import LabelTree, as_label_tree, label_features
+from proxtree.tree import CLUSTERINGS, LabelTree, as_label_tree, label_features
 
 ROOT_ROWS = ("all", "labelled")
 SCORINGS = ("squared", "cubed", "log_sigmoid")
@@ -79,7 +79,7 @@ default="kmeans"
         How many internal nodes of each depth prediction looks into, at least 1.
     solver : {"auto", "coordinate_descent"}, default="auto"
         "auto" is fast; "coordinate_descent" is the plain method to compare with,
-        and does not know `violation_tol`.
+        and needs ``violation_tol=0``.
     tol : float, default=1e-3
         Relative duality gap at which a problem ends, > 0:
         ``gap <= tol * dual_objective``.
@@ -284,16 +284,29 @@ default="kmeans"
             "violation_tol": check_real(self.violation_tol, "violation_tol", zero=True),
             "prune": check_real(self.prune, "prune", zero=True),
         }
+        if self.solver == "coordinate_descent" and arguments["violation_tol"] > 0:
+            raise DataError(
+                f"violation_tol is {self.violation_tol}, expected 0 with solver "
+                '"coordinate_descent", which ends on tol and max_sweeps alone'
+            )
         self._checked_beam()
         seeds = _tree_seeds(
             check_random_state(self.random_state), check_int(self.n_trees, "n_trees", 1)
         )
-        if self.tree is not None and len(seeds) > 1:
+        given: list[LabelTree] = []
+        if self.tree is None:
+            # Before the label features, which take long.
+            check_int(self.n_clusters, "n_clusters", 2)
+            check_int(self.max_depth, "max_depth", 1)
+            check_choice(self.clustering, "clustering", CLUSTERINGS)
+        elif len(seeds) > 1:
             raise DataError(f"n_trees is {len(seeds)}, expected 1 with a given tree")
+        else:
+            given.append(as_label_tree(self.tree))
 
         def trees(X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
-            if self.tree is not None:
-                return [as_label_tree(self.tree)]
+            if given:
+                return given
             if arguments["normalize"]:
                 X = normalize_rows(X)
             features = label_features(X, Y, n_threads=n_threads)

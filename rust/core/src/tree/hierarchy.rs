@@ -94,7 +94,8 @@ fn cycle(parents: &[i64]) -> Option<usize> {
 /// internal nodes; the one name without a parent is the root. A label that has
 /// children of its own becomes a node that holds the label as its first leaf:
 /// subject headings are used, and have narrower ones. Nodes with one child are
-/// kept. Blank lines are skipped, blanks around names are not part of them.
+/// kept. Blank lines are skipped, blanks around names are not part of them, nor
+/// is a byte order mark.
 /// Children stand in the order of the file.
 ///
 /// # Errors
@@ -104,7 +105,8 @@ fn cycle(parents: &[i64]) -> Option<usize> {
 /// [`Error::Data`] for a repeated label name; [`Error::Io`].
 pub fn read_hierarchy<S: AsRef<str>>(path: &Path, label_names: &[S]) -> Result<LabelTree> {
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-    parse(&bytes, label_names).map_err(|e| e.at(path))
+    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
+    parse(text, label_names).map_err(|e| e.at(path))
 }
 
 fn error(line: usize, message: String) -> Error {
