@@ -11,6 +11,7 @@ __all__ = [
     "LabelTree",
     "Model",
     "TextReader",
+    "TrainSettings",
     "available_threads",
     "format_rows",
     "kmeans",
@@ -19,6 +20,7 @@ __all__ = [
     "normalize_rows",
     "solve",
     "train",
+    "train_some",
 ]
 
 _Index: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
@@ -48,31 +50,54 @@ def solve(
     w0: NDArray[np.float64] | None,
     history: bool,
 ) -> dict[str, Any]: ...
+@final
+class TrainSettings:
+    def __new__(
+        cls,
+        *,
+        scoring: str,
+        root_rows: str,
+        solver: str,
+        alpha: float,
+        alpha_exponent: float,
+        propensity_weight: float,
+        ridge: float,
+        class_weight: tuple[float, float] | None,
+        balanced: bool,
+        tol: float,
+        max_iter: int | None,
+        violation_tol: float,
+        prune: float,
+        intercept_scaling: float,
+        penalize_intercept: bool,
+        normalize: bool,
+    ) -> TrainSettings: ...
+
 def train(
     x: _Csr,
     y: _Pattern,
     trees: list[LabelTree],
+    settings: TrainSettings,
     *,
-    scoring: str,
-    root_rows: str,
-    solver: str,
-    alpha: float,
-    alpha_exponent: float,
-    propensity_weight: float,
-    ridge: float,
-    class_weight: tuple[float, float] | None,
-    balanced: bool,
     sample_weight: NDArray[np.float64] | None,
-    tol: float,
-    max_iter: int | None,
-    violation_tol: float,
-    prune: float,
-    intercept_scaling: float,
-    penalize_intercept: bool,
-    normalize: bool,
     n_threads: int,
     progress: Callable[[int, int, int], object] | None,
 ) -> tuple[Model, list[dict[str, NDArray[Any]]]]: ...
+def train_some(
+    x: _Csr,
+    y: _Pattern,
+    tree: LabelTree,
+    settings: TrainSettings,
+    nodes: list[tuple[int, list[int]]],
+    *,
+    sample_weight: NDArray[np.float64] | None,
+    n_threads: int,
+    progress: Callable[[int, int, int], object] | None,
+) -> tuple[
+    dict[str, NDArray[Any]],
+    tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]],
+    NDArray[np.float64],
+]: ...
 def measure(
     x: _Csr, y: _Pattern, tree: LabelTree, *, n_threads: int
 ) -> dict[str, NDArray[np.int64]]: ...

@@ -97,7 +97,7 @@ class TrainableModel(LinearModel):
                 csr_arg(X),
                 pattern_arg(Y),
                 [tree._native for tree in trees],
-                **arguments,
+                _core.TrainSettings(**arguments),
                 sample_weight=weights,
                 n_threads=n_threads,
                 progress=progress,
