@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,10 +26,7 @@ COVARIATE_S = 5e-9
 NODE_S = 3e-5
 VALUE_S = 3e-8
 # Expected weights grow with the smaller class to this power.
-GROWTH = 0.85
-# Powers of the cost that are tried, the best one first; larger ones choose more
-# problems, and cheaper ones.
-POWERS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+GROWTH = 0.8
 LEAST_SCALE = 1e-8
 BISECTIONS = 24
 # Weights count this much against time where precision is bought.
@@ -132,11 +130,11 @@ def _probabilities(work: Work, share: float) -> tuple[Floats, Floats]:
     n_trainable = int(trainable.sum())
     least = min(LEAST, n_trainable)
     n_nodes = len(work.overhead)
-    per_node = np.maximum(np.bincount(work.node, trainable, n_nodes), 1.0)
-    mean_cost = np.bincount(work.node, work.cost, n_nodes) / per_node
+    n_here = np.maximum(np.bincount(work.node, trainable, n_nodes), 1.0)
+    mean_cost = np.bincount(work.node, work.cost, n_nodes) / n_here
     # How many problems to take where a node is prepared at all.
     depth_of_draw = np.sqrt(work.overhead / np.maximum(mean_cost, PROBLEM_S))
-    depth_of_draw = np.clip(depth_of_draw, 1.0, per_node)
+    depth_of_draw = np.clip(depth_of_draw, 1.0, n_here)
     effective = work.cost + (work.overhead / depth_of_draw)[work.node]
     gain = np.sqrt(
         PRECISION * (work.weights / work.weights.sum()) ** 2
@@ -147,34 +145,35 @@ def _probabilities(work: Work, share: float) -> tuple[Floats, Floats]:
     nodes, gain, cost = work.node[trained], gain[trained], work.cost[trained]
     effective = effective[trained]
 
-    def at(scale: float, power: float) -> tuple[Floats, Floats]:
-        raw = gain / effective**power
-        own = np.minimum(1.0, scale / raw.max() * raw)
+    def per_node(own: Floats) -> Floats:
         of_node = np.bincount(nodes, own, n_nodes) / depth_of_draw
-        of_node = np.minimum(1.0, of_node)
-        return np.minimum(own, of_node[nodes]), of_node
+        result: Floats = np.minimum(1.0, of_node)
+        return result
 
-    def spend(power: float) -> tuple[Floats, Floats]:
-        """Return the probabilities that use the budget up."""
+    def grow(power: float, base: Floats, goes_on: Callable[[Floats], bool]) -> Floats:
+        """Return the largest probabilities like gain / cost^power that go on."""
+        raw = gain / effective**power
+        raw /= raw.max()
         low, high = LEAST_SCALE, 1.0 / LEAST_SCALE
         for _ in range(BISECTIONS):
             scale = math.sqrt(low * high)
-            own, of_node = at(scale, power)
-            if own @ cost + of_node @ work.overhead > budget:
-                high = scale
-            else:
+            own = np.maximum(base, np.minimum(1.0, scale * raw))
+            if goes_on(own):
                 low = scale
-        return at(low, power)
+            else:
+                high = scale
+        return np.maximum(base, np.minimum(1.0, high * raw))
 
-    for power in POWERS:
-        own, of_node = spend(power)
-        if own.sum() >= least:
-            break
-    else:
-        # So few problems that the least of them costs more than the share.
-        own = np.maximum(own, min(1.0, least / len(own)))
-        of_node = np.minimum(1.0, np.bincount(nodes, own, n_nodes) / depth_of_draw)
-        own = np.minimum(own, of_node[nodes])
+    def is_affordable(own: Floats) -> bool:
+        spent = own @ cost + per_node(own) @ work.overhead
+        return bool(spent <= budget)
+
+    own = grow(0.5, np.zeros(len(nodes)), is_affordable)
+    if own.sum() < least:
+        # More of the cheap ones.
+        own = grow(1.0, own, lambda own: bool(own.sum() < least))
+    of_node = per_node(own)
+    own = np.minimum(own, of_node[nodes])
     probability = np.zeros(len(work.node))
     probability[trained] = own
     return probability, of_node
