@@ -86,6 +86,7 @@ class SizePlan:
     cpu_s_interval: Interval | None = None
     wall_s: float | None = None
     wall_s_interval: Interval | None = None
+    n_sampled: int = 0
 
     @property
     def tree(self) -> LabelTree:
