@@ -12,6 +12,7 @@ __all__ = [
     "Model",
     "TextReader",
     "TrainSettings",
+    "available_bytes",
     "available_threads",
     "format_rows",
     "kmeans",
@@ -32,6 +33,7 @@ _Tree: TypeAlias = tuple[
     NDArray[np.uint32], NDArray[np.uint32], list[tuple[_Csr, NDArray[np.float64]]]
 ]
 
+def available_bytes() -> int | None: ...
 def available_threads() -> int: ...
 def format_rows(x: _Csr, y: _Pattern, *, n_threads: int) -> bytes: ...
 def normalize_rows(x: _Csr, /) -> NDArray[np.float32]: ...

@@ -25,6 +25,9 @@ from proxtree._progress import reporting
 from proxtree._solvers import check_solver
 from proxtree._validation import check_X_Y, csr_arg, pattern_arg
 from proxtree.exceptions import DataError, DataWarning
+from proxtree.size._limit import check_memory, memory_limit
+from proxtree.size._planner import Planner
+from proxtree.size._size_plan import SizePlan
 from proxtree.tree import LabelTree
 
 Csr = sparse.csr_matrix[Any]
@@ -45,6 +48,7 @@ class TrainableModel(LinearModel):
     ridge: float
     solver_options: Mapping[str, Any] | None
     normalize: bool
+    memory_limit: int | None
     random_state: int | None
     progress: bool | Callable[[int, int, int], object] | None
 
@@ -91,7 +95,10 @@ class TrainableModel(LinearModel):
         n_threads = check_n_threads(self.n_threads)
         X, Y, weights = training_data(X, Y, sample_weight)
         _check_positives(np.bincount(Y.indices, minlength=Y.shape[1]) > 0)
+        limit = memory_limit(self.memory_limit)
         trees = self._trees(X, Y, n_threads)
+        planner = Planner.of(X, Y, weights, trees, arguments, n_threads)
+        plan = check_memory(planner, limit, check_random_state(self.random_state))
         with reporting(self.progress, self._problem_name) as progress:
             model, fields = _core.train(
                 csr_arg(X),
@@ -107,12 +114,18 @@ class TrainableModel(LinearModel):
         certificate = self._certificate(model, joined)
         facts = _certificates.summary(certificate, trained)
         # First fitted, then warned: a warning turned error must not lose the model.
-        self._set_fitted(model, certificate, facts)
+        self._set_fitted(model, certificate, facts, _planned(trees, plan))
         if arguments["violation_tol"] == 0:
             _certificates.warn_unless_converged(
                 facts, self._problem_name, arguments["tol"], n_iter_name
             )
         return self
+
+
+def _planned(trees: list[LabelTree], exact: SizePlan) -> SizePlan:
+    """Return what was planned for this very training, with its estimates."""
+    known = trees[0]._planned
+    return known if isinstance(known, SizePlan) and known.agrees(exact) else exact
 
 
 def training_data(

@@ -75,10 +75,10 @@ def ratio_total(
     """
     own = x[chosen]
     scale = 1.0 / probability
-    covered = float(scale @ own)
+    covered = float((scale * own).sum())
     if covered <= 0.0:
         return Total(0.0, 0.0)
-    ratio = float(scale @ y) / covered
+    ratio = float((scale * y).sum()) / covered
     residual = scale * (y - ratio * own) * (x.sum() / covered)
     n = len(chosen)
     lost = n / max(n - 1, 1)

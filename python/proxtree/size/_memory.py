@@ -25,22 +25,22 @@ VALUE = 8
 # solver::Design: a column's two pointers, its sum and its sum of squares.
 COLUMN = 32
 # solver::Workspace, a row: Row, flag, touched id, compact id; and of Newton's
-# buffers thirteen numbers a row.
-WORKSPACE_ROW = 16 + 1 + 4 + 4 + 13 * 8
+# buffers eight numbers a row.
+WORKSPACE_ROW = 16 + 1 + 4 + 4 + 8 * 8
 # A feature: weight, gradient, flags, working set, sweep list, candidates.
 WORKSPACE_FEATURE = 8 + 8 + 2 + 3 * 4
 # Share of a node's values in the columns that Newton steps gather.
-GATHERED = 0.6
+GATHERED = 0.5
 # A weight while its node is put together: solver's output, doubled while it grows,
 # and a sort key; then model::Entry with its share of feature ids and offsets.
 WEIGHT_ASSEMBLED = 2 * 8 + 4 + 16
 WEIGHT_KEPT = 8 + 8 * 0.6
 # train::Record twice, its arrays in Python, and a row of `certificate_`.
-PROBLEM = 2 * 88 + 3 * 72 + 144 + 8
+PROBLEM = 72 + 2 * 65 + 36 + 32 + 116 + 8
 # model::NodeClassifiers, two vectors of positives, the node's own structures.
 NODE = 400
-# Freed memory that the allocator keeps, and what arrays take while they grow.
-SLACK = 1.15
+# Holes between freed arrays, and what arrays take while they grow.
+SLACK = 1.04
 
 
 @dataclass(frozen=True)
@@ -83,18 +83,20 @@ class Account:
 
     def peak(self, weights: Sequence[Floats], n_threads: int) -> float:
         """Return the most bytes held at once, given the weights of every node."""
-        kept = 0.0
-        most = 0.0
-        for tree, own in zip(self.trees, weights, strict=True):
-            nodes = self._nodes(tree, own, n_threads)
-            most = max(most, kept + nodes)
-            kept += self._model(tree, own)
+        nodes = max(
+            self._nodes(tree, own, n_threads)
+            for tree, own in zip(self.trees, weights, strict=True)
+        )
+        kept = sum(
+            self._model(tree, own)
+            for tree, own in zip(self.trees, weights, strict=True)
+        )
         n, n_labels = self.n_samples, self.n_labels
         held = 2 * 8.0 * n + 4 * self.nnz_y + 2 * 8 * n_labels
         if self.normalize:
             held += VALUE * self.nnz_x + 8 * n
         held += CALL + THREAD * n_threads
-        return held + SLACK * max(most, kept)
+        return SLACK * (held + nodes + kept)
 
     def _model(self, tree: TreeSizes, weights: Floats) -> float:
         """Return what a trained tree keeps, with its predictor's index."""
@@ -107,7 +109,7 @@ class Account:
         )
 
     def _nodes(self, tree: TreeSizes, weights: Floats, n_threads: int) -> float:
-        """Return the peak while a tree's nodes are solved, results included."""
+        """Return the most that solving a tree's nodes holds besides results."""
         n_rows, nnz, n_features = (
             a.astype(np.float64) for a in tree.trained(self.root_rows)
         )
@@ -133,21 +135,15 @@ class Account:
             design + n_threads * workspace + assembling,
             design + workspace + assembling,
         )
-        largest = float(alone[is_large].max(initial=0.0))
+        # What the first node's solves free, the allocator keeps: arrays of the nodes
+        # after it are larger than its pieces. Arrays of the first node's matrix are
+        # so large themselves that they go back to the system.
+        first = int(np.argmax(work))
+        kept_back = n_threads * float(workspace[first])
+        own = alone + np.where(np.arange(len(work)) == first, 0.0, kept_back)
+        largest = float(own[is_large].max(initial=0.0))
         small = np.sort(alone[~is_large])[::-1][:n_threads]
+        side_by_side = float(small.sum()) + kept_back
         extractors = 4.0 * n_threads * (self.n_samples + self.n_features)
         rows_of_nodes = 4 * float(tree.n_rows.sum()) + 4 * self.n_samples
-        # Results grow while nodes are solved, the largest nodes first.
-        results = WEIGHT_KEPT * weights.sum() + 88 * float(tree.n_children.sum())
-        early = WEIGHT_KEPT * float(weights[is_large].sum())
-        side_by_side = float(small.sum()) + extractors + results
-        return rows_of_nodes + max(largest + early, side_by_side)
-
-
-def bounds(
-    account: Account, highest: Sequence[NDArray[np.int64]], n_threads: int
-) -> tuple[float, float]:
-    """Return the peak without any weight, and with the most that there can be."""
-    none = [np.zeros(len(t.n_rows)) for t in account.trees]
-    most = [h.astype(np.float64) for h in highest]
-    return account.peak(none, n_threads), account.peak(most, n_threads)
+        return rows_of_nodes + extractors + max(largest, side_by_side)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
-from proxtree._parameters import check_int, check_n_threads, check_random_state
-from proxtree._validation import normalize_rows
+from proxtree._parameters import (
+    check_int,
+    check_n_threads,
+    check_random_state,
+    check_real,
+)
 from proxtree.exceptions import DataError
-from proxtree.size._build import estimated_fields, exact_plan, fill_depths
-from proxtree.size._estimate import train_sample
-from proxtree.size._memory import Account
+from proxtree.size._planner import Planner
 from proxtree.size._size_plan import SizePlan
-from proxtree.size._sizes import measure
 
 # Of the work of training.
 SHARE = 0.04
@@ -133,44 +133,14 @@ def plan(
     X, Y, weights = training_data(X, Y, sample_weight)
     fixed_s = time.process_time() - start
     trees = estimator._trees(X, Y, n_threads)
-    start = time.process_time()
-    sizes = [measure(X, Y, tree, n_threads) for tree in trees]
-    fixed_s += time.process_time() - start
-    account = Account.of(
-        sizes,
-        X,
-        Y,
-        root_rows=arguments["root_rows"],
-        weighted=weights is not None,
-        normalize=arguments["normalize"],
-    )
-    result = exact_plan(account, arguments, n_threads)
-    if share > 0:
-        scaled = normalize_rows(X) if arguments["normalize"] else X
-        trained = [
-            train_sample(
-                scaled,
-                Y,
-                tree,
-                arguments,
-                share=share,
-                seed=seed,
-                sample_weight=weights,
-                n_threads=n_threads,
-            )
-            for tree in sizes
-        ]
-        result = replace(
-            result,
-            **estimated_fields(account, arguments, trained, n_threads, fixed_s),
-            depths=fill_depths(result.depths, sizes, trained),
-        )
+    planner = Planner.of(X, Y, weights, trees, arguments, n_threads, fixed_s)
+    result = planner.estimated(share, seed) if share > 0 else planner.exact
+    for tree in trees:
+        tree._remember(result)
     return result
 
 
 def _check_share(value: Any) -> float:
-    from proxtree._parameters import check_real
-
     share = check_real(value, "sample", zero=True)
     if share > 1:
         raise DataError(f"sample is {value}, expected a share in [0, 1]")

@@ -109,7 +109,21 @@ def draw(work: Work, depth: NDArray[np.int64], share: float, seed: int) -> Sampl
     root of its own cost (Neyman's allocation); where that gives too few problems,
     cheap ones are favoured.
     """
-    probability, node_probability = _probabilities(work, share)
+    n_trainable = int((work.weights > 0).sum())
+    least = min(LEAST, n_trainable)
+    expected = 1.1 * least
+    while True:
+        sample = _draw(work, depth, share, min(expected, n_trainable), seed)
+        if len(sample.problems) >= least:
+            return sample
+        # How many there are is random; twice as many as needed are enough.
+        expected *= 1.2
+
+
+def _draw(
+    work: Work, depth: NDArray[np.int64], share: float, least: float, seed: int
+) -> Sample:
+    probability, node_probability = _probabilities(work, share, least)
     generator = np.random.Generator(np.random.PCG64([seed, len(work.node)]))
     n_nodes = len(work.overhead)
     order = np.lexsort((work.overhead, depth))
@@ -125,10 +139,8 @@ def draw(work: Work, depth: NDArray[np.int64], share: float, seed: int) -> Sampl
     return Sample(problems, probability[problems], nodes, node_probability[nodes])
 
 
-def _probabilities(work: Work, share: float) -> tuple[Floats, Floats]:
+def _probabilities(work: Work, share: float, least: float) -> tuple[Floats, Floats]:
     trainable = work.weights > 0
-    n_trainable = int(trainable.sum())
-    least = min(LEAST, n_trainable)
     n_nodes = len(work.overhead)
     n_here = np.maximum(np.bincount(work.node, trainable, n_nodes), 1.0)
     mean_cost = np.bincount(work.node, work.cost, n_nodes) / n_here
@@ -165,11 +177,13 @@ def _probabilities(work: Work, share: float) -> tuple[Floats, Floats]:
         return np.maximum(base, np.minimum(1.0, high * raw))
 
     def is_affordable(own: Floats) -> bool:
-        spent = own @ cost + per_node(own) @ work.overhead
+        spent = (own * cost).sum() + (per_node(own) * work.overhead).sum()
         return bool(spent <= budget)
 
     own = grow(0.5, np.zeros(len(nodes)), is_affordable)
-    if own.sum() < least:
+    if least >= len(nodes):
+        own = np.ones(len(nodes))
+    elif own.sum() < least:
         # More of the cheap ones.
         own = grow(1.0, own, lambda own: bool(own.sum() < least))
     of_node = per_node(own)

@@ -22,7 +22,7 @@ mod _core {
     #[pymodule_export]
     use super::runtime::available_threads;
     #[pymodule_export]
-    use super::size::{measure, train_some};
+    use super::size::{available_bytes, measure, train_some};
     #[pymodule_export]
     use super::train::{TrainSettings, solve, train};
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! What training will ask for, before it begins.
 
 use numpy::{PyArray1, PyReadonlyArray1};
+use proxtree_core::memory;
 use proxtree_core::size::{NodeSize, measure as measure_core};
 use proxtree_core::sparse::transpose_pattern;
 use proxtree_core::train::{Record, SampledNode, train_sample};
@@ -112,4 +113,10 @@ fn weights<'py>(py: Python<'py>, solved: &[SampledNode], n_features: usize) -> W
         PyArray1::from_vec(py, indices),
         PyArray1::from_vec(py, data),
     )
+}
+
+/// Bytes that this process may still use, where the system says so.
+#[pyfunction]
+pub(crate) fn available_bytes() -> Option<u64> {
+    memory::available_bytes()
 }
