@@ -52,6 +52,7 @@ def solve(
     w0: NDArray[np.float64] | None,
     history: bool,
 ) -> dict[str, Any]: ...
+
 @final
 class TrainSettings:
     def __new__(

@@ -20,9 +20,7 @@ from proxtree.size._sizes import TreeSizes, bound, exact_fields
 MEMORY_ERROR = 0.2
 
 
-def exact_plan(
-    account: Account, arguments: dict[str, Any], n_threads: int
-) -> SizePlan:
+def exact_plan(account: Account, arguments: dict[str, Any], n_threads: int) -> SizePlan:
     """Return the plan of what tree and data alone decide."""
     return SizePlan(
         trees=[t.tree for t in account.trees],
@@ -72,7 +70,8 @@ def estimated_fields(
             )
             for s, w, t in zip(sizes, weights, trained, strict=True)
         ]
-        return _file.HEAD + (len(parts) - 1) * _file.TREE_HEAD + sum(parts)
+        head = _file.HEAD + _file.DEPTH_HEAD * max(s.tree.depth for s in sizes)
+        return head + (len(parts) - 1) * _file.TREE_HEAD + sum(parts)
 
     def peak(scale: float) -> float:
         return account.peak([scale * w for w in weights], n_threads)
@@ -107,7 +106,10 @@ def estimated_fields(
 
 
 def fill_depths(
-    table: NDArray[np.void], sizes: Sequence[TreeSizes], trained: Sequence[Trained]
+    table: NDArray[np.void],
+    sizes: Sequence[TreeSizes],
+    trained: Sequence[Trained],
+    intercept: bool,
 ) -> NDArray[np.void]:
     """Return the table with the weights and intercepts expected at each depth."""
     table = table.copy()
@@ -115,9 +117,12 @@ def fill_depths(
     for s, t in zip(sizes, trained, strict=True):
         weights = t.weights_by_node(len(s.n_rows))
         intercepts = np.bincount(t.work.node, minlength=len(weights)) * (
-            _estimate.n_intercepts(t) / len(t.work.node)
+            _estimate.n_intercepts(t) / len(t.work.node) if intercept else 0.0
         )
         np.add.at(table["nonzeros_estimate"], s.depth, weights + intercepts)
+    # A total known better than its parts.
+    over = np.minimum(table["nonzeros_estimate"], table["nonzeros_bound"])
+    table["nonzeros_estimate"] = over
     return table
 
 

@@ -59,9 +59,14 @@ class Trained:
 
     def weights_by_node(self, n_nodes: int) -> Floats:
         """Return the weights expected in each node."""
-        expected = np.bincount(self.work.node, self.work.weights, n_nodes)
         total = self.total(self.nnz, self.work.weights).value
-        result: Floats = expected * total / max(expected.sum(), 1e-300)
+        each = self.work.weights.copy()
+        each[self.sample.problems] = 0.0
+        # The trained as they are, the others such that the total is as estimated.
+        rest = max(0.0, total - float(self.nnz.sum()))
+        each *= rest / max(float(each.sum()), 1e-300)
+        each[self.sample.problems] = self.nnz
+        result: Floats = np.bincount(self.work.node, each, n_nodes)
         return result
 
 

@@ -10,8 +10,10 @@ from proxtree.tree import LabelTree
 
 Floats = NDArray[np.float64]
 
-# The file's head with its settings and checksums; a further tree's sections.
-HEAD = 2600
+# The file's head with its settings, checksums and plan; a depth of the plan's table;
+# a further tree's sections.
+HEAD = 2700
+DEPTH_HEAD = 250
 TREE_HEAD = 900
 # Distinct features of a node for each of its weights, at most all it uses; 0.40 to
 # 0.56 on five data sets whose nodes have 100 children (benches/RESULTS.md).

@@ -57,8 +57,18 @@ class Planner:
         )
         exact = exact_plan(account, arguments, n_threads)
         fixed_s += time.process_time() - start
-        return cls(
-            X, Y, sample_weight, account, arguments, n_threads, exact, fixed_s
+        return cls(X, Y, sample_weight, account, arguments, n_threads, exact, fixed_s)
+
+    def with_trees(self, trees: Sequence[LabelTree]) -> Planner:
+        """Return the planner of other trees over the same data."""
+        return Planner.of(
+            self.X,
+            self.Y,
+            self.sample_weight,
+            trees,
+            self.arguments,
+            self.n_threads,
+            self.fixed_s,
         )
 
     def sample(self, share: float, seed: int) -> list[Trained]:
@@ -86,7 +96,12 @@ class Planner:
             **estimated_fields(
                 self.account, self.arguments, trained, self.n_threads, self.fixed_s
             ),
-            depths=fill_depths(self.exact.depths, self.account.trees, trained),
+            depths=fill_depths(
+                self.exact.depths,
+                self.account.trees,
+                trained,
+                self.arguments["intercept_scaling"] > 0,
+            ),
         )
 
     def peak_bounds(self, n_threads: int) -> tuple[float, float]:

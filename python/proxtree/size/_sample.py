@@ -75,9 +75,7 @@ def expected_work(
     )
 
 
-def _positives(
-    sizes: TreeSizes, Y: sparse.csr_matrix[np.uint8]
-) -> NDArray[np.int64]:
+def _positives(sizes: TreeSizes, Y: sparse.csr_matrix[np.uint8]) -> NDArray[np.int64]:
     """Return the positives of every problem."""
     _, children = sizes.tree._native.parts()
     is_label = children >= LABEL_BIT
