@@ -30,6 +30,7 @@ def test_params():
         "ridge",
         "solver_options",
         "normalize",
+        "memory_limit",
         "n_threads",
         "random_state",
         "progress",

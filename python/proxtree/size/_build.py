@@ -129,4 +129,6 @@ def fill_depths(
 def _limited(
     weights: NDArray[np.float64], sizes: TreeSizes, root_rows: str
 ) -> NDArray[np.float64]:
-    return np.minimum(weights, sizes.n_children * sizes.trained(root_rows)[2])
+    most = sizes.n_children * sizes.trained(root_rows)[2]
+    result: NDArray[np.float64] = np.minimum(weights, most)
+    return result

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from proxtree import _core
@@ -66,8 +66,7 @@ class Trained:
         rest = max(0.0, total - float(self.nnz.sum()))
         each *= rest / max(float(each.sum()), 1e-300)
         each[self.sample.problems] = self.nnz
-        result: Floats = np.bincount(self.work.node, each, n_nodes)
-        return result
+        return np.bincount(self.work.node, each, n_nodes).astype(np.float64)
 
 
 def ratio_total(
@@ -99,7 +98,7 @@ def train_sample(
     *,
     share: float,
     seed: int,
-    sample_weight: ArrayLike | None,
+    sample_weight: Floats | None,
     n_threads: int,
 ) -> Trained:
     """Train a sample of a tree's problems; X is scaled already if it is to be."""
@@ -116,7 +115,7 @@ def train_these(
     arguments: dict[str, Any],
     work: Work,
     sample: Sample,
-    sample_weight: ArrayLike | None,
+    sample_weight: Floats | None,
     n_threads: int,
 ) -> Trained:
     """Train the problems of a sample."""

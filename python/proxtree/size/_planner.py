@@ -20,6 +20,10 @@ from proxtree.size._sizes import bound, measure
 from proxtree.tree import LabelTree
 
 
+# The native module takes no more.
+MAX_THREADS = 256
+
+
 @dataclass(frozen=True, eq=False)
 class Planner:
     """One training that has not begun."""
@@ -47,6 +51,7 @@ class Planner:
     ) -> Planner:
         """Measure the trees over checked data."""
         start = time.process_time()
+        n_threads = min(n_threads, MAX_THREADS)
         account = Account.of(
             [measure(X, Y, tree, n_threads) for tree in trees],
             X,
