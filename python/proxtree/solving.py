@@ -13,7 +13,7 @@ from proxtree import _core
 from proxtree._certificates import STATUS
 from proxtree._compressed import real_numbers
 from proxtree._parameters import check_bool, check_int, check_real, check_sample_weight
-from proxtree._solvers import check_solver
+from proxtree._solvers import solver_arguments
 from proxtree._validation import check_X, csr_arg
 from proxtree.exceptions import DataError
 
@@ -147,7 +147,7 @@ def solve(
     result = _core.solve(
         csr_arg(X),
         _positives(y, n_samples),
-        solver=check_solver(solver, solver_options),
+        **solver_arguments(solver, solver_options),
         alpha=check_real(alpha, "alpha"),
         tol=check_real(tol, "tol"),
         max_iter=None if max_iter is None else check_int(max_iter, "max_iter", 1),

@@ -107,8 +107,18 @@ def _class_weight(text: str) -> Any:
     return "balanced" if text == "balanced" else tuple(map(float, text.split(",")))
 
 
-def _solver_options(text: str) -> dict[str, str]:
-    return dict(pair.split("=", 1) for pair in text.split(","))
+def _solver_options(text: str) -> dict[str, Any]:
+    pairs = (pair.split("=", 1) for pair in text.split(","))
+    return {name: _number_or_text(value) for name, value in pairs}
+
+
+def _number_or_text(text: str) -> int | float | str | None:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None if text == "none" else text
 
 
 # By the names of --model.

@@ -22,7 +22,7 @@ from proxtree._parameters import (
     check_sample_weight,
 )
 from proxtree._progress import reporting
-from proxtree._solvers import check_solver
+from proxtree._solvers import solver_arguments
 from proxtree._validation import check_X_Y, csr_arg, pattern_arg
 from proxtree.exceptions import DataError, DataWarning
 from proxtree.tree import LabelTree
@@ -51,11 +51,10 @@ class TrainableModel(LinearModel):
     def _shared_arguments(self) -> dict[str, Any]:
         """Return the native module's arguments that all models have."""
         check_random_state(self.random_state)
-        check_solver(self.solver, self.solver_options or {})
         class_weight, balanced = check_class_weight(self.class_weight)
         scaling = check_real(self.intercept_scaling, "intercept_scaling")
         return {
-            "solver": self.solver,
+            **solver_arguments(self.solver, self.solver_options or {}),
             "alpha": check_real(self.alpha, "alpha"),
             "alpha_exponent": check_finite(self.alpha_exponent, "alpha_exponent"),
             "propensity_weight": check_real(

@@ -1,0 +1,34 @@
+//! From a solver's name and options to the method.
+
+use proxtree_core::Error;
+use proxtree_core::solver::Method;
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error::to_py;
+
+/// The method that goes by `name`, with all of its options.
+pub(crate) fn method(name: &str, options: &Bound<'_, PyDict>) -> PyResult<Method> {
+    match name {
+        "auto" => Ok(Method::Auto),
+        "coordinate_descent" => match option::<String>(options, "variant")?.as_str() {
+            "fixed" => Ok(Method::CoordinateDescent),
+            other => unknown(options.py(), "variant", other),
+        },
+        other => unknown(options.py(), "solver", other),
+    }
+}
+
+fn option<'py, T: FromPyObjectOwned<'py>>(options: &Bound<'py, PyDict>, name: &str) -> PyResult<T> {
+    let value = options.get_item(name)?;
+    let value = value.ok_or_else(|| PyKeyError::new_err(format!("solver_options[{name:?}]")))?;
+    value.extract().map_err(Into::into)
+}
+
+fn unknown<T>(py: Python<'_>, what: &str, name: &str) -> PyResult<T> {
+    Err(to_py(
+        py,
+        Error::data(format!("{what} {name:?} does not exist")),
+    ))
+}
