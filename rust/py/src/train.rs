@@ -3,8 +3,7 @@
 use numpy::{PyArray1, PyReadonlyArray1};
 use proxtree_core::model::Scoring;
 use proxtree_core::solver::{
-    Certificate, DEFAULT_MAX_ITER, Design, Intercept, Problem, Settings, Stop, Workspace,
-    solve as solve_core,
+    Certificate, Design, Intercept, Problem, Settings, Stop, Workspace, solve as solve_core,
 };
 use proxtree_core::train::{ClassWeight, Plan, Recipe, Record, RootRows, train_model};
 use proxtree_core::{Error, Result};
@@ -79,7 +78,7 @@ pub(crate) fn solve<'py>(
             method,
             tol,
             stop: Stop::Gap,
-            max_iter: max_iter.unwrap_or(DEFAULT_MAX_ITER),
+            max_iter: max_iter.unwrap_or(method.default_max_iter()),
             prune: 0.0,
             round_weights: false,
             round_intercept: false,
@@ -170,7 +169,7 @@ pub(crate) fn train<'py>(
             } else {
                 Stop::Gap
             },
-            max_iter: max_iter.unwrap_or(DEFAULT_MAX_ITER),
+            max_iter: max_iter.unwrap_or(method.default_max_iter()),
             prune,
             round_weights: true,
             round_intercept: false,

@@ -18,10 +18,14 @@ mod certificate;
 mod coordinate_descent;
 mod descent;
 mod design;
+mod forward_backward;
 mod intercept;
+mod method;
 mod newton;
+mod proximal;
 mod ray;
 mod rounds;
+mod smooth;
 mod state;
 mod support;
 mod sweeps;
@@ -29,6 +33,8 @@ mod sweeps;
 use std::time::Instant;
 
 pub use design::Design;
+pub use forward_backward::{ForwardBackward, Rule};
+pub use method::Method;
 pub use state::Workspace;
 
 use crate::parallel::Control;
@@ -65,15 +71,6 @@ pub struct Problem<'a> {
     pub intercept: Intercept,
 }
 
-/// Which method solves the problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Working sets, coordinate descent, Newton on the support: the fast one.
-    Auto,
-    /// Coordinate descent over all features, plainly: the one to check against.
-    CoordinateDescent,
-}
-
 /// What ends a solve before `max_iter`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stop {
@@ -94,7 +91,7 @@ pub struct Settings {
     pub tol: f64,
     /// What ends the solve.
     pub stop: Stop,
-    /// Most sweeps and Newton steps together.
+    /// Most iterations: sweeps and Newton steps together, or proximal steps.
     pub max_iter: u64,
     /// Weights below this in absolute value are set to zero after the solve.
     pub prune: f64,
@@ -106,9 +103,6 @@ pub struct Settings {
     pub history: bool,
 }
 
-/// Sweeps and Newton steps after which `max_iter=None` gives up.
-pub const DEFAULT_MAX_ITER: u64 = 100_000;
-
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -116,8 +110,9 @@ pub enum Status {
     Converged = 0,
     /// `max_iter` came first.
     MaxIter = 1,
-    /// No step lowers the objective any more in floating point, or pruning
-    /// widened the gap beyond the tolerance.
+    /// No step lowers the objective any more in floating point, pruning widened
+    /// the gap beyond the tolerance, or a rule of the method's own, such as
+    /// [`Rule::Step`], ended it short of that.
     Stalled = 2,
     /// The caller asked to stop.
     Cancelled = 3,
@@ -130,7 +125,7 @@ pub struct Certificate {
     pub objective: f64,
     /// `D` at a feasible dual point: a lower bound on every objective.
     pub dual_objective: f64,
-    /// Sweeps and Newton steps.
+    /// Sweeps and Newton steps, or proximal steps.
     pub n_iter: u64,
     /// How the solve ended.
     pub status: Status,
@@ -151,7 +146,7 @@ pub type Moment = (f64, f64, f64);
 /// Solve one problem; the weights stay in `workspace` ([`Workspace::weights`]).
 ///
 /// `start` holds weights to begin from, as (feature, weight) pairs; the
-/// intercept is always solved for. Deterministic. Cost: see [`Method`].
+/// intercept is always found anew. Deterministic. Cost: see [`Method`].
 ///
 /// # Errors
 /// [`Error::Data`] where a number is outside its range, or all together are so
@@ -174,6 +169,9 @@ pub fn solve(
             Stop::Violation(share) => sweeps::run(problem, settings, share, workspace, control),
         },
         Method::CoordinateDescent => coordinate_descent::run(problem, settings, workspace, control),
+        Method::ForwardBackward(options) => {
+            forward_backward::run(problem, &options, settings, workspace, control)?
+        }
     };
     if settings.prune > 0.0 && certificate.status != Status::Cancelled {
         workspace.prune(settings.prune);
@@ -228,10 +226,11 @@ fn check(problem: &Problem<'_>, settings: &Settings) -> Result<()> {
             problem.class_weight.0, problem.class_weight.1
         )));
     }
-    if settings.method == Method::CoordinateDescent && settings.stop != Stop::Gap {
-        return Err(Error::data(
-            "violation_tol needs solver \"auto\"; \"coordinate_descent\" stops on the gap alone",
-        ));
+    if settings.method != Method::Auto && settings.stop != Stop::Gap {
+        return Err(Error::data("violation_tol needs solver \"auto\""));
+    }
+    if let Method::ForwardBackward(options) = settings.method {
+        options.check()?;
     }
     if let Intercept::Penalized(scale) = problem.intercept {
         positive("intercept_scaling", scale)?;
