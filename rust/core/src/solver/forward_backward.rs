@@ -120,8 +120,8 @@ impl ForwardBackward {
 ///
 /// Source: Babbar and Schölkopf, Machine Learning 108, 2019, Algorithm 1, and the
 /// code at xmc-aalto/proxml. Differs from that code: no gradient is computed at
-/// trial points (it was not used); the bound may be missed by rounding; the L1
-/// weight is `alpha`, not fixed at 0.1 with the loss weighted instead. Acceleration:
+/// trial points (it was not used); the bound is computed so that rounding does not
+/// decide; the L1 weight is `alpha`, not fixed at 0.1 with the loss weighted instead. Acceleration:
 /// Beck and Teboulle, SIAM J. Imaging Sciences 2, 2009; restart: O'Donoghue and
 /// Candès, Foundations of Computational Mathematics 15, 2015, gradient scheme.
 pub(super) fn run(

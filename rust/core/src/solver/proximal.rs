@@ -5,9 +5,6 @@ use super::smooth::Smooth;
 use super::state::Workspace;
 use crate::parallel::Control;
 
-/// Rounding of the loss: the bound on a step is not asked for more exactly.
-const ROUNDING: f64 = 1e-13;
-
 /// Least norm that a change is compared with.
 const LEAST_NORM: f64 = 1e-13;
 
@@ -16,8 +13,6 @@ const LEAST_NORM: f64 = 1e-13;
 pub(super) struct Path {
     w: Vec<f64>,
     z: Vec<f64>,
-    /// `F(w)`.
-    value: f64,
     next: Vec<f64>,
     next_z: Vec<f64>,
     gradient: Vec<f64>,
@@ -47,8 +42,7 @@ impl Path {
         for j in state.nonzero() {
             w[j as usize] = state.weights[j as usize];
         }
-        let mut z = Vec::new();
-        let value = smooth.value_up_to(&w, f64::INFINITY, &mut z);
+        let z = smooth.margins(&w);
         let momentum = options.accelerated.then(|| Momentum {
             v: w.clone(),
             z: z.clone(),
@@ -56,8 +50,6 @@ impl Path {
             step: first_step,
         });
         Self {
-            // Only a start of huge weights, or a cancelled pass, has no value.
-            value: value.unwrap_or(f64::INFINITY),
             next: vec![0.0; w.len()],
             next_z: Vec::with_capacity(z.len()),
             gradient: vec![0.0; w.len()],
@@ -72,31 +64,29 @@ impl Path {
     /// One iteration; the relative change of the weights, `None` if no step lowers
     /// the objective or the caller asked to stop.
     pub(super) fn advance(&mut self, smooth: &Smooth<'_>, control: &Control) -> Option<f64> {
-        let (from, from_z, value, mut step) = match &self.momentum {
-            None => (&self.w, &self.z, self.value, self.first_step),
-            Some(m) => (&m.v, &m.z, smooth.value(&m.v, &m.z), m.step),
+        let (from, from_z, mut step) = match &self.momentum {
+            None => (&self.w, &self.z, self.first_step),
+            Some(m) => (&m.v, &m.z, m.step),
         };
         smooth.gradient(from, from_z, &mut self.gradient);
-        let value = loop {
+        loop {
             if step == 0.0 || control.is_cancelled() {
                 return None;
             }
-            let (mut slope, mut square) = (0.0, 0.0);
+            let mut square = 0.0;
             for (j, next) in self.next.iter_mut().enumerate() {
                 let u = from[j] - step * self.gradient[j];
                 *next = soft_threshold(u, step * smooth.alpha(j));
-                let d = *next - from[j];
-                slope += self.gradient[j] * d;
-                square += d * d;
+                square += (*next - from[j]) * (*next - from[j]);
             }
-            let bound = value + slope + 0.5 * square / step + ROUNDING * value;
-            if bound.is_finite()
-                && let Some(found) = smooth.value_up_to(&self.next, bound, &mut self.next_z)
+            let limit = 0.5 * square / step;
+            if limit.is_finite()
+                && smooth.rises_at_most(limit, (from, from_z), &self.next, &mut self.next_z)
             {
-                break found;
+                break;
             }
             step *= self.step_shrink;
-        };
+        }
         let change = norm(self.next.iter().zip(&self.w).map(|(a, b)| a - b));
         let change = change / norm(self.w.iter().copied()).max(LEAST_NORM);
         if let Some(momentum) = &mut self.momentum {
@@ -105,7 +95,6 @@ impl Path {
         }
         std::mem::swap(&mut self.w, &mut self.next);
         std::mem::swap(&mut self.z, &mut self.next_z);
-        self.value = value;
         Some(change)
     }
 

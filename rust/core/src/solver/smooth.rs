@@ -81,58 +81,89 @@ impl<'a> Smooth<'a> {
         }
     }
 
-    /// The value at margins `z` of `w`. Cost: one pass over the samples.
-    pub(super) fn value(&self, w: &[f64], z: &[f64]) -> f64 {
-        let losses = self.rows.iter().zip(z).map(|(row, &z)| loss(row, z));
-        losses.fold(self.ridge(w), |sum, x| sum + x)
-    }
-
-    /// Fill `z` with the margins of `w`; the value there, `None` if it exceeds
-    /// `limit` or is not finite (`z` may then be half done).
+    /// Fill `next_z` with the margins of `next` and say whether
     ///
-    /// The terms are not negative, so a limit that is far too low ends the pass
-    /// after a few rows: of a step that is too long only the first rows are seen.
+    /// ```text
+    /// F(next) - F(w) - <grad F(w), next - w> <= limit
+    /// ```
+    ///
+    /// where `z` are the margins of `w`. The left side is a sum of terms that are
+    /// not negative, each computed without a difference of losses: rounding does
+    /// not decide, however short the step, and a step that is far too long is
+    /// found out after a few rows, `next_z` left half done.
+    ///
     /// Cost: the stored values of `X`, or of the columns with a weight if those
     /// are fewer. Both give the same bits: a row adds its terms in the same order.
-    pub(super) fn value_up_to(&self, w: &[f64], limit: f64, z: &mut Vec<f64>) -> Option<f64> {
+    pub(super) fn rises_at_most(
+        &self,
+        limit: f64,
+        (w, z): (&[f64], &[f64]),
+        next: &[f64],
+        next_z: &mut Vec<f64>,
+    ) -> bool {
+        let by_rows = !self.is_sparse(next);
+        let intercept = self.intercept(next);
+        if !by_rows {
+            self.add_columns(next, next_z);
+        } else {
+            next_z.clear();
+        }
+        let n_features = self.n_features();
+        let moves = next[..n_features].iter().zip(w);
+        let mut rise =
+            0.5 * self.problem.ridge * moves.fold(0.0, |s, (a, b)| s + (a - b) * (a - b));
+        for (i, row) in self.rows.iter().enumerate() {
+            if i.is_multiple_of(LINES_PER_CHECK) && self.problem.control.is_cancelled() {
+                return false;
+            }
+            if by_rows {
+                next_z.push(self.dot(i, next));
+            }
+            next_z[i] += intercept;
+            rise += row.weight() * bend(row.sign() * z[i], row.sign() * next_z[i]);
+            // Not `rise > limit`: that would let NaN pass.
+            if !(rise <= limit) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The margins of `w`.
+    pub(super) fn margins(&self, w: &[f64]) -> Vec<f64> {
+        let mut z = Vec::new();
+        self.add_columns(w, &mut z);
+        let intercept = self.intercept(w);
+        z.iter_mut().for_each(|z| *z += intercept);
+        z
+    }
+
+    /// Whether the columns with a weight hold few of the stored values.
+    fn is_sparse(&self, w: &[f64]) -> bool {
         let design = self.problem.design;
         let used = (0..self.n_features()).filter(|&j| w[j] != 0.0);
         let stored = used.map(|j| design.column(j).0.len() as u64).sum::<u64>();
-        let by_rows = ROWS_BEFORE_COLUMNS * stored >= design.rows().nnz() as u64;
-        let intercept = self.intercept(w);
-        let mut value = self.ridge(w);
+        ROWS_BEFORE_COLUMNS * stored < design.rows().nnz() as u64
+    }
+
+    /// Fill `z` with the margins of `w` without the intercept, column by column.
+    fn add_columns(&self, w: &[f64], z: &mut Vec<f64>) {
         z.clear();
-        if !by_rows {
-            z.resize(design.n_samples(), 0.0);
-            for (j, &weight) in w[..self.n_features()].iter().enumerate() {
-                if weight != 0.0 {
-                    if j.is_multiple_of(LINES_PER_CHECK) && self.problem.control.is_cancelled() {
-                        return None;
-                    }
-                    let (ids, values) = design.column(j);
-                    for (&i, &x) in ids.iter().zip(values) {
-                        z[i as usize] += weight * f64::from(x);
-                    }
+        z.resize(self.rows.len(), 0.0);
+        for (j, &weight) in w[..self.n_features()].iter().enumerate() {
+            if weight != 0.0 {
+                let (ids, values) = self.problem.design.column(j);
+                for (&i, &x) in ids.iter().zip(values) {
+                    z[i as usize] += weight * f64::from(x);
                 }
             }
         }
-        for (i, row) in self.rows.iter().enumerate() {
-            if by_rows {
-                if i.is_multiple_of(LINES_PER_CHECK) && self.problem.control.is_cancelled() {
-                    return None;
-                }
-                let (ids, values) = design.rows().row(i);
-                let terms = ids.iter().zip(values);
-                z.push(terms.fold(0.0, |sum, (&j, &x)| sum + w[j as usize] * f64::from(x)));
-            }
-            z[i] += intercept;
-            value += loss(row, z[i]);
-            // Not `value > limit`: that would let NaN pass.
-            if !(value <= limit && value.is_finite()) {
-                return None;
-            }
-        }
-        Some(value)
+    }
+
+    fn dot(&self, i: usize, w: &[f64]) -> f64 {
+        let (ids, values) = self.problem.design.rows().row(i);
+        let terms = ids.iter().zip(values);
+        terms.fold(0.0, |sum, (&j, &x)| sum + w[j as usize] * f64::from(x))
     }
 
     /// Write the gradient at `w`, whose margins are `z`.
@@ -161,15 +192,16 @@ impl<'a> Smooth<'a> {
             gradient[n_features] = value * sum;
         }
     }
-
-    fn ridge(&self, w: &[f64]) -> f64 {
-        let square = |sum: f64, w: &f64| sum + w * w;
-        0.5 * self.problem.ridge * w[..self.n_features()].iter().fold(0.0, square)
-    }
 }
 
-/// The loss of a sample whose margin, intercept included, is `z`.
-fn loss(row: &Row, z: f64) -> f64 {
-    let hinge = (1.0 - row.sign() * z).max(0.0);
-    row.weight() * hinge * hinge
+/// `l(next) - l(m) - l'(m) (next - m)` of the loss `l(m) = max(0, 1 - m)^2`.
+fn bend(m: f64, next: f64) -> f64 {
+    let (hinge, next_hinge) = ((1.0 - m).max(0.0), (1.0 - next).max(0.0));
+    if hinge == 0.0 {
+        next_hinge * next_hinge
+    } else if next_hinge == 0.0 {
+        hinge * (hinge + 2.0 * (next - 1.0))
+    } else {
+        (next - m) * (next - m)
+    }
 }
