@@ -30,14 +30,12 @@ mod state;
 mod support;
 mod sweeps;
 
-use std::time::Instant;
-
 pub use design::Design;
 pub use forward_backward::{ForwardBackward, Rule};
 pub use method::Method;
 pub use state::Workspace;
 
-use crate::parallel::Control;
+use crate::parallel::{Control, thread_cpu_seconds};
 use crate::{Error, Result};
 
 use certificate::prove;
@@ -140,7 +138,8 @@ impl Certificate {
     }
 }
 
-/// One look at the gap: seconds since the start, objective, gap.
+/// One look at the gap: CPU seconds since the start, objective, gap. Looks that the
+/// method does not need take no time.
 pub type Moment = (f64, f64, f64);
 
 /// Solve one problem; the weights stay in `workspace` ([`Workspace::weights`]).
@@ -159,7 +158,7 @@ pub fn solve(
     control: &Control,
 ) -> Result<Certificate> {
     check(problem, settings)?;
-    workspace.begin(problem, settings.history.then(Instant::now));
+    workspace.begin(problem, settings.history.then(thread_cpu_seconds));
     for &(j, w) in start {
         workspace.set_weight(problem.design, j, w);
     }
