@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from proxtree._parameters import check_choice
+from proxtree._parameters import check_choice, check_real
 from proxtree.exceptions import DataError
 
 # An option: its default, and what checks a value and returns it.
@@ -17,12 +17,41 @@ def _choice(*values: str) -> Option:
     return values[0], lambda value, name: check_choice(value, name, values)
 
 
+def _positive(default: float) -> Option:
+    """Return an option with a number above zero."""
+    return default, check_real
+
+
 # The one home of these defaults: the native module takes every option.
 OPTIONS: dict[str, dict[str, Option]] = {
     "auto": {},
-    "coordinate_descent": {"variant": _choice("fixed")},
+    "coordinate_descent": {
+        "variant": _choice("fixed", "liblinear"),
+        "eps": _positive(0.01),
+    },
+    "dual_coordinate_descent": {"C": _positive(1.0), "eps": _positive(0.1)},
 }
 SOLVERS = tuple(OPTIONS)
+
+
+def ends_by_own_rule(arguments: Mapping[str, Any]) -> bool:
+    """Whether what `solver_arguments` returned stops by another rule than the gap."""
+    return (
+        arguments["solver"] == "dual_coordinate_descent"
+        or arguments["solver_options"].get("variant") == "liblinear"
+    )
+
+
+def check_ridge(value: Any, solver: str) -> float:
+    """Return `ridge`, which an L2 solver has no place for."""
+    ridge = check_real(value, "ridge", zero=True)
+    if ridge > 0 and solver == "dual_coordinate_descent":
+        raise DataError(
+            f"ridge is {value}, expected 0 with solver "
+            '"dual_coordinate_descent", whose squared term is 1/2 ||w||^2; '
+            "C weighs it"
+        )
+    return ridge
 
 
 def solver_arguments(solver: Any, options: Mapping[str, Any]) -> dict[str, Any]:
