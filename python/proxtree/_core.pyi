@@ -47,6 +47,7 @@ def solve(
     ridge: float,
     w0: NDArray[np.float64] | None,
     history: bool,
+    seed: int,
 ) -> dict[str, Any]: ...
 def train(
     x: _Csr,
@@ -71,6 +72,7 @@ def train(
     intercept_scaling: float,
     penalize_intercept: bool,
     normalize: bool,
+    seed: int,
     n_threads: int,
     progress: Callable[[int, int, int], object] | None,
 ) -> tuple[Model, list[dict[str, NDArray[Any]]]]: ...

@@ -32,6 +32,11 @@ def _share(value: Any, name: str) -> float:
     return number
 
 
+def _positive(default: float) -> Option:
+    """Return an option with a number above zero."""
+    return default, check_real
+
+
 # The one home of these defaults: the native module takes every option.
 OPTIONS: dict[str, dict[str, Option]] = {
     "auto": {},
@@ -39,14 +44,40 @@ OPTIONS: dict[str, dict[str, Option]] = {
     "forward_backward": {
         "acceleration": _none_or("fista"),
         "stop": _choice("paper", "gap"),
-        "first_step": (0.1, check_real),
+        "first_step": _positive(0.1),
         "step_shrink": (0.1, _share),
         "min_iter": (300, lambda value, name: check_int(value, name, 0)),
         "step_tol": (1e-4, lambda value, name: check_real(value, name, zero=True)),
     },
-    "coordinate_descent": {"variant": _choice("fixed")},
+    "coordinate_descent": {
+        "variant": _choice("fixed", "liblinear"),
+        "eps": _positive(0.01),
+    },
+    "dual_coordinate_descent": {"C": _positive(1.0), "eps": _positive(0.1)},
 }
 SOLVERS = tuple(OPTIONS)
+
+
+def ends_by_own_rule(arguments: Mapping[str, Any]) -> bool:
+    """Whether what `solver_arguments` returned stops by another rule than the gap."""
+    options = arguments["solver_options"]
+    return (
+        arguments["solver"] == "dual_coordinate_descent"
+        or options.get("variant") == "liblinear"
+        or options.get("stop") == "paper"
+    )
+
+
+def check_ridge(value: Any, solver: str) -> float:
+    """Return `ridge`, which an L2 solver has no place for."""
+    ridge = check_real(value, "ridge", zero=True)
+    if ridge > 0 and solver == "dual_coordinate_descent":
+        raise DataError(
+            f"ridge is {value}, expected 0 with solver "
+            '"dual_coordinate_descent", whose squared term is 1/2 ||w||^2; '
+            "C weighs it"
+        )
+    return ridge
 
 
 def solver_arguments(solver: Any, options: Mapping[str, Any]) -> dict[str, Any]:

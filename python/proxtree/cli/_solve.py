@@ -23,13 +23,17 @@ if TYPE_CHECKING:
     from proxtree.cli._options import Commands
 
 
+# What solves another problem: its objective says nothing beside the others'.
+_L2 = "dual_coordinate_descent"
+
+
 @dataclass(frozen=True)
 class _Method:
     """A solver with options, and how the user wrote both."""
 
     text: str
     solver: str
-    options: Mapping[str, Any]
+    options: dict[str, Any]
 
 
 def add(commands: Commands) -> None:
@@ -41,7 +45,8 @@ def add(commands: Commands) -> None:
         "solve single labels with every solver, side by side",
         "Train chosen labels, one problem each, with all solvers: objective, duality "
         "gap,\nnon-zero weights, iterations, CPU seconds, and how far each ended above "
-        "the best\nobjective that is proved.\n\n"
+        "the best\nobjective that is proved. dual_coordinate_descent solves the L2 "
+        "problem, by default\nwith C = 1/alpha; its objective is another one.\n\n"
         "examples:\n"
         "  proxtree solve train.txt --labels 0,5,7 --alpha 0.1\n"
         "  proxtree solve train.txt --labels 5 --plot curves.png --solvers \\\n"
@@ -154,7 +159,7 @@ def _method(text: str) -> _Method:
     for pair in pairs:
         if "=" not in pair:
             raise DataError(f"--solvers: {pair!r} in {text!r} is no option=value")
-    options = _options.solver_options(",".join(pairs)) if pairs else {}
+    options = _options._solver_options(",".join(pairs)) if pairs else {}
     # Complains about what there is not.
     solver_arguments(solver, options)
     return _Method(text, solver, options)
@@ -171,7 +176,9 @@ def _solve(
         tol=args.tol,
         max_iter=args.max_iter,
         history=args.plot is not None,
-        **method.options,
+        random_state=args.seed,
+        # The same weight of the losses beside the penalty.
+        **({"C": 1 / args.alpha} if method.solver == _L2 else {}) | method.options,
     )
 
 
@@ -179,8 +186,11 @@ def _compared(
     methods: Sequence[_Method], solutions: Sequence[Solution]
 ) -> list[dict[str, Any]]:
     """Return what came out, with the excess over the best proved objective."""
-    proved = [s.objective for s in solutions if s.status == "converged"]
-    best = min(proved, default=None)
+    pairs = list(zip(methods, solutions, strict=True))
+    best = min(
+        (s.objective for m, s in pairs if m.solver != _L2 and s.status == "converged"),
+        default=None,
+    )
     return [
         {
             "solver": method.text,
@@ -190,9 +200,11 @@ def _compared(
             "n_iter": solution.n_iter,
             "seconds": solution.seconds,
             "status": solution.status,
-            "excess": solution.objective / best - 1 if best else None,
+            "excess": solution.objective / best - 1
+            if best and method.solver != _L2
+            else None,
         }
-        for method, solution in zip(methods, solutions, strict=True)
+        for method, solution in pairs
     ]
 
 

@@ -8,14 +8,24 @@ use pyo3::types::PyDict;
 
 use crate::error::to_py;
 
-/// The method that goes by `name`, with all of its options.
-pub(crate) fn method(name: &str, options: &Bound<'_, PyDict>) -> PyResult<Method> {
+/// The method that goes by `name`, with all of its options. `seed` is that of the
+/// methods that draw random numbers.
+pub(crate) fn method(name: &str, options: &Bound<'_, PyDict>, seed: u64) -> PyResult<Method> {
     match name {
         "auto" => Ok(Method::Auto),
-        "coordinate_descent" => match option::<String>(options, "variant")?.as_str() {
-            "fixed" => Ok(Method::CoordinateDescent),
-            other => unknown(options.py(), "variant", other),
-        },
+        "coordinate_descent" => {
+            let eps = option(options, "eps")?;
+            match option::<String>(options, "variant")?.as_str() {
+                "fixed" => Ok(Method::CoordinateDescent { eps }),
+                "liblinear" => Ok(Method::Liblinear { eps, seed }),
+                other => unknown(options.py(), "variant", other),
+            }
+        }
+        "dual_coordinate_descent" => Ok(Method::DualCoordinateDescent {
+            c: option(options, "C")?,
+            eps: option(options, "eps")?,
+            seed,
+        }),
         "forward_backward" => Ok(Method::ForwardBackward(ForwardBackward {
             accelerated: match option::<Option<String>>(options, "acceleration")?.as_deref() {
                 None => false,

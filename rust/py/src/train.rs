@@ -29,7 +29,7 @@ fn intercept(scaling: f64, penalize: bool) -> Intercept {
 
 /// Solve one problem; see `proxtree.solve`.
 #[pyfunction]
-#[pyo3(signature = (x, positives, *, solver, solver_options, alpha, tol, max_iter, intercept_scaling, penalize_intercept, sample_weight, ridge, w0, history))]
+#[pyo3(signature = (x, positives, *, solver, solver_options, alpha, tol, max_iter, intercept_scaling, penalize_intercept, sample_weight, ridge, w0, history, seed))]
 pub(crate) fn solve<'py>(
     py: Python<'py>,
     x: CsrArg<'py>,
@@ -45,8 +45,9 @@ pub(crate) fn solve<'py>(
     ridge: f64,
     w0: Option<PyReadonlyArray1<'py, f64>>,
     history: bool,
+    seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let method = method(solver, solver_options)?;
+    let method = method(solver, solver_options, seed)?;
     let x = x.parts()?;
     let positives = positives.as_slice()?;
     let sample_weight = sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
@@ -117,7 +118,7 @@ pub(crate) fn solve<'py>(
 /// `proxtree.LinearLabelTree`.
 /// `violation_tol = 0` stops on the gap alone.
 #[pyfunction]
-#[pyo3(signature = (x, y, trees, *, scoring, root_rows, solver, solver_options, alpha, alpha_exponent, propensity_weight, ridge, class_weight, balanced, sample_weight, tol, max_iter, violation_tol, prune, intercept_scaling, penalize_intercept, normalize, n_threads, progress))]
+#[pyo3(signature = (x, y, trees, *, scoring, root_rows, solver, solver_options, alpha, alpha_exponent, propensity_weight, ridge, class_weight, balanced, sample_weight, tol, max_iter, violation_tol, prune, intercept_scaling, penalize_intercept, normalize, seed, n_threads, progress))]
 pub(crate) fn train<'py>(
     py: Python<'py>,
     x: CsrArg<'py>,
@@ -141,10 +142,11 @@ pub(crate) fn train<'py>(
     intercept_scaling: f64,
     penalize_intercept: bool,
     normalize: bool,
+    seed: u64,
     n_threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Model, Vec<Bound<'py, PyDict>>)> {
-    let method = method(solver, solver_options)?;
+    let method = method(solver, solver_options, seed)?;
     let (x, y) = (x.parts()?, y.parts()?);
     let sample_weight = sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
     let trees = trees.iter().map(|t| t.tree().clone()).collect();

@@ -18,14 +18,17 @@ mod certificate;
 mod coordinate_descent;
 mod descent;
 mod design;
+mod dual_coordinate_descent;
 mod forward_backward;
 mod intercept;
+mod liblinear;
 mod method;
 mod newton;
 mod proximal;
 mod ray;
 mod rounds;
 mod smooth;
+mod squared;
 mod state;
 mod support;
 mod sweeps;
@@ -38,7 +41,7 @@ pub use state::Workspace;
 use crate::parallel::{Control, thread_cpu_seconds};
 use crate::{Error, Result};
 
-use certificate::prove;
+use certificate::{prove, prove_as_is};
 use state::Scaled;
 
 /// The constant column beside the features.
@@ -149,7 +152,8 @@ pub type Moment = (f64, f64, f64);
 ///
 /// # Errors
 /// [`Error::Data`] where a number is outside its range, or all together are so
-/// large that the objective overflows.
+/// large that the objective overflows; [`Error::Memory`] without room for what
+/// [`Method::ForwardBackward`] keeps.
 pub fn solve(
     problem: &Problem<'_>,
     settings: &Settings,
@@ -162,18 +166,50 @@ pub fn solve(
     for &(j, w) in start {
         workspace.set_weight(problem.design, j, w);
     }
+    let certificate = match settings.method {
+        Method::DualCoordinateDescent { c, eps, seed } => {
+            let options = (c, eps, seed);
+            dual_coordinate_descent::run(problem, settings, options, workspace, control)
+        }
+        _ => solve_l1(problem, settings, workspace, control)?,
+    };
+    workspace.finish();
+    if !certificate.objective.is_finite() {
+        return Err(Error::data(
+            "the objective overflows: the weights (of classes, samples, alpha, ridge), the \
+             start or X are too large",
+        ));
+    }
+    Ok(certificate)
+}
+
+/// The methods of the L1 problem, whose units are those of the negatives' weight.
+fn solve_l1(
+    problem: &Problem<'_>,
+    settings: &Settings,
+    workspace: &mut Workspace,
+    control: &Control,
+) -> Result<Certificate> {
+    // A method that is not even to begin leaves the best intercept, like all others.
+    let own_rule = settings.method.has_own_rule() && settings.max_iter > 0;
     let mut certificate = match settings.method {
-        Method::Auto => match settings.stop {
+        Method::CoordinateDescent { eps } => {
+            coordinate_descent::run(problem, settings, eps, workspace, control)
+        }
+        Method::ForwardBackward(options) if settings.max_iter > 0 => {
+            forward_backward::run(problem, options, settings, workspace, control)?
+        }
+        Method::Liblinear { eps, seed } if own_rule => {
+            liblinear::run(problem, settings, (eps, seed), workspace, control)
+        }
+        _ => match settings.stop {
             Stop::Gap => auto::run(problem, settings, workspace, control),
             Stop::Violation(share) => sweeps::run(problem, settings, share, workspace, control),
         },
-        Method::CoordinateDescent => coordinate_descent::run(problem, settings, workspace, control),
-        Method::ForwardBackward(options) => {
-            forward_backward::run(problem, &options, settings, workspace, control)?
-        }
     };
     if settings.prune > 0.0 && certificate.status != Status::Cancelled {
         workspace.prune(settings.prune);
+        let prove = if own_rule { prove_as_is } else { prove };
         let proof = prove(&Scaled::new(problem, control), settings, workspace);
         certificate = proof.certificate(
             workspace,
@@ -185,18 +221,11 @@ pub fn solve(
             },
         );
     }
-    workspace.finish();
     // Inside, negatives weigh 1; the caller's scale comes back here.
     let unit = problem.class_weight.1;
     certificate.objective *= unit;
     certificate.dual_objective *= unit;
     workspace.scale_history(unit);
-    if !certificate.objective.is_finite() {
-        return Err(Error::data(
-            "the objective overflows: the weights (of classes, samples, alpha, ridge), the \
-             start or X are too large",
-        ));
-    }
     Ok(certificate)
 }
 
@@ -226,10 +255,25 @@ fn check(problem: &Problem<'_>, settings: &Settings) -> Result<()> {
         )));
     }
     if settings.method != Method::Auto && settings.stop != Stop::Gap {
-        return Err(Error::data("violation_tol needs solver \"auto\""));
+        return Err(Error::data(
+            "violation_tol needs solver \"auto\"; the others end by rules of their own",
+        ));
     }
-    if let Method::ForwardBackward(options) = settings.method {
-        options.check()?;
+    match settings.method {
+        Method::Auto => {}
+        Method::ForwardBackward(options) => options.check()?,
+        Method::CoordinateDescent { eps } | Method::Liblinear { eps, .. } => positive("eps", eps)?,
+        Method::DualCoordinateDescent { c, eps, .. } => {
+            positive("C", c)?;
+            positive("eps", eps)?;
+            if problem.ridge != 0.0 {
+                return Err(Error::data(format!(
+                    "ridge is {}, expected 0 with solver \"dual_coordinate_descent\", whose \
+                     squared term is 1/2 ||w||^2",
+                    problem.ridge
+                )));
+            }
+        }
     }
     if let Intercept::Penalized(scale) = problem.intercept {
         positive("intercept_scaling", scale)?;

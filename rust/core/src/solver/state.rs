@@ -75,11 +75,12 @@ impl<'a> Scaled<'a> {
     }
 }
 
-/// Of a sample: its [`Row`], flag, id when touched, compact id.
-const ROW_BYTES: u64 = 16 + 1 + 4 + 4;
+/// Of a sample: its [`Row`], flag, id when touched, compact id; and a dual
+/// method's own variables.
+const ROW_BYTES: u64 = 16 + 1 + 4 + 4 + 44;
 
-/// Of a feature: weight, gradient, two flags.
-const FEATURE_BYTES: u64 = 8 + 8 + 2;
+/// Of a feature: weight, gradient, two flags; square sum and place in a sweep.
+const FEATURE_BYTES: u64 = 8 + 8 + 2 + 12;
 
 /// The memory of one thread's solves over one [`Design`].
 ///
@@ -302,6 +303,17 @@ impl Workspace {
             self.seen.push(j);
             for &i in design.column(j as usize).0 {
                 self.touch(i);
+            }
+        }
+    }
+
+    /// Remember which features have a weight, touching no row: for methods that
+    /// keep their margins elsewhere.
+    pub(super) fn note_weights(&mut self) {
+        for (j, &w) in self.weights.iter().enumerate() {
+            if w != 0.0 && !self.is_seen[j] {
+                self.is_seen[j] = true;
+                self.seen.push(j as u32);
             }
         }
     }
