@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from proxtree._parameters import check_choice, check_real
+from proxtree._parameters import check_choice, check_int, check_real
 from proxtree.exceptions import DataError
 
 # An option: its default, and what checks a value and returns it.
@@ -22,6 +22,21 @@ def _positive(default: float) -> Option:
     return default, check_real
 
 
+def _none_or(*values: str) -> Option:
+    """Return an option that is None by default, or one of these values."""
+    return None, lambda value, name: (
+        None if value is None else check_choice(value, name, values)
+    )
+
+
+def _share(value: Any, name: str) -> float:
+    """Return `value` as a float strictly between 0 and 1."""
+    number = check_real(value, name)
+    if number >= 1:
+        raise DataError(f"{name} is {value}, expected a number between 0 and 1")
+    return number
+
+
 # The one home of these defaults: the native module takes every option.
 OPTIONS: dict[str, dict[str, Option]] = {
     "auto": {},
@@ -30,6 +45,15 @@ OPTIONS: dict[str, dict[str, Option]] = {
         "eps": _positive(0.01),
     },
     "dual_coordinate_descent": {"C": _positive(1.0), "eps": _positive(0.1)},
+    # What PRoXML's released code does.
+    "forward_backward": {
+        "acceleration": _none_or("fista"),
+        "stop": _choice("paper", "gap"),
+        "first_step": (0.1, check_real),
+        "step_shrink": (0.1, _share),
+        "min_iter": (300, lambda value, name: check_int(value, name, 0)),
+        "step_tol": (1e-4, lambda value, name: check_real(value, name, zero=True)),
+    },
 }
 SOLVERS = tuple(OPTIONS)
 

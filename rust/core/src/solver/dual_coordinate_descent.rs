@@ -122,8 +122,16 @@ impl Span {
     /// As bounds of the next sweep: none on a side that 0 is not inside of.
     fn opened(self) -> Self {
         Self {
-            low: if self.low >= 0.0 { f64::NEG_INFINITY } else { self.low },
-            high: if self.high <= 0.0 { f64::INFINITY } else { self.high },
+            low: if self.low >= 0.0 {
+                f64::NEG_INFINITY
+            } else {
+                self.low
+            },
+            high: if self.high <= 0.0 {
+                f64::INFINITY
+            } else {
+                self.high
+            },
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Which method solves a problem, with its options.
 
+use super::ForwardBackward;
 use crate::rng::SplitMix64;
 
 /// LIBLINEAR's limit, hard-wired there.
 const LIBLINEAR_SWEEPS: u64 = 1_000;
 
 /// Where methods that go for the gap give up.
-const MANY: u64 = 100_000;
+pub(super) const MANY: u64 = 100_000;
 
 /// Which method solves the problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,6 +44,8 @@ pub enum Method {
         /// Seed of the order of samples.
         seed: u64,
     },
+    /// Proximal gradient steps, as in PRoXML or accelerated: to be compared with.
+    ForwardBackward(ForwardBackward),
 }
 
 impl Method {
@@ -51,6 +54,7 @@ impl Method {
         match self {
             Self::Auto | Self::CoordinateDescent { .. } => MANY,
             Self::Liblinear { .. } | Self::DualCoordinateDescent { .. } => LIBLINEAR_SWEEPS,
+            Self::ForwardBackward(options) => options.default_max_iter(),
         }
     }
 
@@ -68,7 +72,7 @@ impl Method {
     pub(super) fn has_own_rule(self) -> bool {
         matches!(
             self,
-            Self::Liblinear { .. } | Self::DualCoordinateDescent { .. }
+            Self::Liblinear { .. } | Self::DualCoordinateDescent { .. } | Self::ForwardBackward(_)
         )
     }
 }

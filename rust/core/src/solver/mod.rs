@@ -19,20 +19,24 @@ mod coordinate_descent;
 mod descent;
 mod design;
 mod dual_coordinate_descent;
+mod forward_backward;
 mod intercept;
 mod liblinear;
 mod method;
 mod newton;
+mod proximal;
 mod ray;
 mod rounds;
+mod smooth;
+mod squared;
 mod state;
 mod support;
-mod squared;
 mod sweeps;
 
 use std::time::Instant;
 
 pub use design::Design;
+pub use forward_backward::{ForwardBackward, Rule};
 pub use method::Method;
 pub use state::Workspace;
 
@@ -90,7 +94,7 @@ pub struct Settings {
     pub tol: f64,
     /// What ends the solve.
     pub stop: Stop,
-    /// Most sweeps and Newton steps together.
+    /// Most iterations: sweeps and Newton steps together, or proximal steps.
     pub max_iter: u64,
     /// Weights below this in absolute value are set to zero after the solve.
     pub prune: f64,
@@ -109,8 +113,9 @@ pub enum Status {
     Converged = 0,
     /// `max_iter` came first.
     MaxIter = 1,
-    /// No step lowers the objective any more in floating point, or pruning
-    /// widened the gap beyond the tolerance.
+    /// No step lowers the objective any more in floating point, pruning widened
+    /// the gap beyond the tolerance, or a rule of the method's own, such as
+    /// [`Rule::Step`], ended it short of that.
     Stalled = 2,
     /// The caller asked to stop.
     Cancelled = 3,
@@ -123,7 +128,7 @@ pub struct Certificate {
     pub objective: f64,
     /// `D` at a feasible dual point: a lower bound on every objective.
     pub dual_objective: f64,
-    /// Sweeps and Newton steps.
+    /// Sweeps and Newton steps, or proximal steps.
     pub n_iter: u64,
     /// How the solve ended.
     pub status: Status,
@@ -144,7 +149,7 @@ pub type Moment = (f64, f64, f64);
 /// Solve one problem; the weights stay in `workspace` ([`Workspace::weights`]).
 ///
 /// `start` holds weights to begin from, as (feature, weight) pairs; the
-/// intercept is always solved for. Deterministic. Cost: see [`Method`].
+/// intercept is always found anew. Deterministic. Cost: see [`Method`].
 ///
 /// # Errors
 /// [`Error::Data`] where a number is outside its range, or all together are so
@@ -166,7 +171,7 @@ pub fn solve(
             let options = (c, eps, seed);
             dual_coordinate_descent::run(problem, settings, options, workspace, control)
         }
-        _ => solve_l1(problem, settings, workspace, control),
+        _ => solve_l1(problem, settings, workspace, control)?,
     };
     workspace.finish();
     if !certificate.objective.is_finite() {
@@ -184,7 +189,7 @@ fn solve_l1(
     settings: &Settings,
     workspace: &mut Workspace,
     control: &Control,
-) -> Certificate {
+) -> Result<Certificate> {
     // A method that is not even to begin leaves the best intercept, like all others.
     let own_rule = settings.method.has_own_rule() && settings.max_iter > 0;
     let mut certificate = match settings.method {
@@ -193,6 +198,9 @@ fn solve_l1(
         }
         Method::Liblinear { eps, seed } if own_rule => {
             liblinear::run(problem, settings, (eps, seed), workspace, control)
+        }
+        Method::ForwardBackward(options) => {
+            forward_backward::run(problem, &options, settings, workspace, control)?
         }
         _ => match settings.stop {
             Stop::Gap => auto::run(problem, settings, workspace, control),
@@ -218,7 +226,7 @@ fn solve_l1(
     certificate.objective *= unit;
     certificate.dual_objective *= unit;
     workspace.scale_history(unit);
-    certificate
+    Ok(certificate)
 }
 
 fn check(problem: &Problem<'_>, settings: &Settings) -> Result<()> {
@@ -253,6 +261,7 @@ fn check(problem: &Problem<'_>, settings: &Settings) -> Result<()> {
     }
     match settings.method {
         Method::Auto => {}
+        Method::ForwardBackward(options) => options.check()?,
         Method::CoordinateDescent { eps } | Method::Liblinear { eps, .. } => positive("eps", eps)?,
         Method::DualCoordinateDescent { c, eps, .. } => {
             positive("C", c)?;
