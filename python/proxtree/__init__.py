@@ -5,7 +5,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from proxtree import datasets, exceptions, io, metrics
+    from proxtree import datasets, exceptions, io, metrics, theory
     from proxtree._loading import load
     from proxtree._validation import normalize_rows
     from proxtree.estimators import LinearLabelTree, LinearOneVsRest
@@ -45,7 +45,7 @@ _HOMES = {
     "solve": "solving",
     "solve_path": "solving",
 }
-_MODULES = ("datasets", "exceptions", "io", "metrics")
+_MODULES = ("datasets", "exceptions", "io", "metrics", "theory")
 
 __all__ = [
     "ConvergenceWarning",
@@ -71,6 +71,7 @@ __all__ = [
     "save_xmc",
     "solve",
     "solve_path",
+    "theory",
 ]
 
 
