@@ -94,6 +94,7 @@ class LabelTree:
         n_clusters: int,
         max_depth: int,
         clustering: str,
+        max_iter: int,
         seed: int,
         n_threads: int,
     ) -> LabelTree: ...
