@@ -8,6 +8,7 @@ mod error;
 mod io;
 mod model;
 mod runtime;
+mod size;
 mod train;
 mod tree;
 
@@ -20,6 +21,8 @@ mod _core {
     use super::model::{Model, normalize_rows};
     #[pymodule_export]
     use super::runtime::available_threads;
+    #[pymodule_export]
+    use super::size::measure;
     #[pymodule_export]
     use super::train::{solve, train};
     #[pymodule_export]
