@@ -17,7 +17,11 @@ from proxtree.study._space import SpaceStudy
 from proxtree.tree import LabelTree
 
 # The same problem at each depth: no lever that looks at a node's size.
-_PLAIN = {"alpha_exponent": 0.0, "propensity_weight": 0.0, "root_rows": "labelled"}
+_PLAIN: dict[str, Any] = {
+    "alpha_exponent": 0.0,
+    "propensity_weight": 0.0,
+    "root_rows": "labelled",
+}
 PENALTIES: dict[str, dict[str, Any]] = {
     "L1": {"alpha": 1.0},
     "L2": {"solver": "dual_coordinate_descent", "C": 1.0},
@@ -63,7 +67,9 @@ class ModelStudy:
     #: Why a model is not there.
     skipped: list[str] = field(default_factory=list)
 
-    def add(self, place: tuple[Any, ...], tree: TrainedTree) -> None:
+    def add(
+        self, place: tuple[str, str, str, int, int, int], tree: TrainedTree
+    ) -> None:
         """Add the rows of a tree; `place` is what stands in their first columns."""
         depth = len(tree.n_problems)
         self.models.append(

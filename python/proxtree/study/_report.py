@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def statements(study: SpaceStudy) -> list[tuple[str, str]]:
     """Return the paper's statements about trees, and what these data say to them."""
     fixed, varied = ratios(study, "fixed"), ratios(study, "varied")
     means = [fixed[depth][0] for depth in sorted(fixed)]
-    drops = [(a - b) / a for a, b in zip(means, means[1:], strict=False)]
+    drops = [(a - b) / a for a, b in pairwise(means)]
     last = means[-1]
     still = next((i for i, drop in enumerate(drops) if drop < _STILL), len(drops))
     stays = all(abs(drop) < _STILL for drop in drops[still:])
@@ -219,7 +220,7 @@ def _models_section(study: SpaceStudy, models: ModelStudy) -> list[str]:
 
 def _cell(mean: float, deviation: float, digits: int = 3) -> str:
     if math.isnan(mean):
-        return "–"
+        return ""
     text = f"{mean:,.{digits}f}"
     return f"{text} ± {deviation:,.{digits}f}" if deviation > 0 else text
 
