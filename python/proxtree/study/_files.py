@@ -57,7 +57,10 @@ def draw_pictures(
         matplotlib is not installed.
     """
     written = []
-    for rule, title in (("fixed", "K fixed"), ("varied", "K by depth")):
+    for rule, title in (
+        ("fixed", "K fixed"),
+        ("varied", "K = ceil(labels ** (1 / depth))"),
+    ):
         curves = {study.data_set: ratios(study, rule) for study in studies}
         expected = {study.data_set: _theory(study, rule) for study in studies}
         name = f"ratio_{rule}.png"
@@ -66,7 +69,7 @@ def draw_pictures(
             curves,
             folder / f"theory_{rule}.png",
             ylabel=_RATIO,
-            title=f"{title}: measured, and expected from the mean feature ratio",
+            title=title,
             theory=expected,
         )
         written += [name, f"theory_{rule}.png"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from proxtree.study._models import ModelRow, ModelStudy
 from proxtree.study._settings import Setting
-from proxtree.study._space import SpaceStudy, TreeRow
+from proxtree.study._space import LevelRow, SpaceStudy, TreeRow
 
 # A ratio that changes by less than this share of itself has stopped falling.
 _STILL = 0.02
@@ -136,10 +136,10 @@ def _levels_table(study: SpaceStudy) -> list[str]:
     deepest: dict[tuple[str, int], Setting] = {}
     for row in study.trees:
         deepest[row.rule, row.n_clusters] = _setting(row)
-    groups: dict[tuple[Setting, int], list[Any]] = {}
+    groups: dict[Setting, dict[int, list[LevelRow]]] = {}
     for level in study.levels:
-        if _setting(level) in deepest.values():
-            groups.setdefault((_setting(level), level.depth), []).append(level)
+        depths = groups.setdefault(_setting(level), {})
+        depths.setdefault(level.depth, []).append(level)
     header = [
         "K",
         "d_max",
@@ -163,7 +163,8 @@ def _levels_table(study: SpaceStudy) -> list[str]:
             _cell(float(np.mean([r.feature_ratio for r in rows])), 0.0),
             _cell(float(np.mean([r.feature_ratio_weighted for r in rows])), 0.0),
         ]
-        for (setting, depth), rows in groups.items()
+        for setting in deepest.values()
+        for depth, rows in groups[setting].items()
     ]
     return table(header, rows)
 

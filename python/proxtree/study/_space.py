@@ -143,7 +143,10 @@ def study_space(
     """
     X, Y = check_X_Y(X, Y)
     threads = check_n_threads(n_threads)
-    study = SpaceStudy(data_set, *X.shape, Y.shape[1], tuple(seeds), max_iter)
+    n_samples, n_features = X.shape
+    study = SpaceStudy(
+        data_set, n_samples, n_features, Y.shape[1], tuple(seeds), max_iter
+    )
     features = label_features(X, Y, n_threads=threads)
     settings = settings_for(study.n_labels, n_clusters)
     ratios: dict[tuple[Setting, int], list[NDArray[np.float64]]] = {}
@@ -158,8 +161,8 @@ def study_space(
                 known[tree] = measure(X, Y, tree, threads)
             _add_tree(study, setting, seed, known[tree], ratios)
         log(f"{data_set}: measured the trees of seed {seed}")
-    for (setting, depth), parts in ratios.items():
-        study.histogram += _bins(data_set, setting, depth, np.concatenate(parts))
+    for place in sorted(ratios, key=lambda place: (settings.index(place[0]), place[1])):
+        study.histogram += _bins(data_set, *place, np.concatenate(ratios[place]))
     return study
 
 
@@ -220,6 +223,7 @@ def _add_tree(
     for level in range(tree.depth):
         here = sizes.depth == level
         below = here[1:]
+        plain, weighted = means(ratio[below], weight[below])
         study.levels.append(
             LevelRow(
                 *place,
@@ -228,13 +232,8 @@ def _add_tree(
                 n_problems=int(sizes.n_children[here].sum()),
                 n_features=int(sizes.n_features[here].sum()),
                 nonzeros_bound=int(weights[here].sum()),
-                **dict(
-                    zip(
-                        ("feature_ratio", "feature_ratio_weighted"),
-                        means(ratio[below], weight[below]),
-                        strict=True,
-                    )
-                ),
+                feature_ratio=plain,
+                feature_ratio_weighted=weighted,
             )
         )
         if below.any():
