@@ -24,8 +24,11 @@ def _positive(default: float) -> Option:
 
 def _none_or(*values: str) -> Option:
     """Return an option that is None by default, or one of these values."""
-    return None, lambda value, name: (
-        None if value is None else check_choice(value, name, values)
+    return (
+        None,
+        lambda value, name: (
+            None if value is None else check_choice(value, name, values)
+        ),
     )
 
 
@@ -60,9 +63,11 @@ SOLVERS = tuple(OPTIONS)
 
 def ends_by_own_rule(arguments: Mapping[str, Any]) -> bool:
     """Whether what `solver_arguments` returned stops by another rule than the gap."""
+    options: Mapping[str, Any] = arguments["solver_options"]
     return (
         arguments["solver"] == "dual_coordinate_descent"
-        or arguments["solver_options"].get("variant") == "liblinear"
+        or options.get("variant") == "liblinear"
+        or options.get("stop") == "paper"
     )
 
 
