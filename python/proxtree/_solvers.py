@@ -17,10 +17,18 @@ def _choice(*values: str) -> Option:
     return values[0], lambda value, name: check_choice(value, name, values)
 
 
+def _positive(default: float) -> Option:
+    """Return an option with a number above zero."""
+    return default, check_real
+
+
 def _none_or(*values: str) -> Option:
     """Return an option that is None by default, or one of these values."""
-    return None, lambda value, name: (
-        None if value is None else check_choice(value, name, values)
+    return (
+        None,
+        lambda value, name: (
+            None if value is None else check_choice(value, name, values)
+        ),
     )
 
 
@@ -32,14 +40,14 @@ def _share(value: Any, name: str) -> float:
     return number
 
 
-def _positive(default: float) -> Option:
-    """Return an option with a number above zero."""
-    return default, check_real
-
-
 # The one home of these defaults: the native module takes every option.
 OPTIONS: dict[str, dict[str, Option]] = {
     "auto": {},
+    "coordinate_descent": {
+        "variant": _choice("fixed", "liblinear"),
+        "eps": _positive(0.01),
+    },
+    "dual_coordinate_descent": {"C": _positive(1.0), "eps": _positive(0.1)},
     # What PRoXML's released code does.
     "forward_backward": {
         "acceleration": _none_or("fista"),
@@ -49,18 +57,13 @@ OPTIONS: dict[str, dict[str, Option]] = {
         "min_iter": (300, lambda value, name: check_int(value, name, 0)),
         "step_tol": (1e-4, lambda value, name: check_real(value, name, zero=True)),
     },
-    "coordinate_descent": {
-        "variant": _choice("fixed", "liblinear"),
-        "eps": _positive(0.01),
-    },
-    "dual_coordinate_descent": {"C": _positive(1.0), "eps": _positive(0.1)},
 }
 SOLVERS = tuple(OPTIONS)
 
 
 def ends_by_own_rule(arguments: Mapping[str, Any]) -> bool:
     """Whether what `solver_arguments` returned stops by another rule than the gap."""
-    options = arguments["solver_options"]
+    options: Mapping[str, Any] = arguments["solver_options"]
     return (
         arguments["solver"] == "dual_coordinate_descent"
         or options.get("variant") == "liblinear"

@@ -305,6 +305,9 @@ default="kmeans"
         DataWarning
             Once, with the count of labels without positives.
         """
+        return self._fit(X, Y, sample_weight, "max_sweeps")
+
+    def _arguments(self) -> dict[str, Any]:
         is_early = self.solver == "auto"
         max_sweeps, violation_tol = self.max_sweeps, self.violation_tol
         if max_sweeps is None and is_early:
@@ -327,39 +330,35 @@ default="kmeans"
                 f'solver "{self.solver}", which ends by its own rule'
             )
         self._checked_beam()
-        seeds = _tree_seeds(
-            check_random_state(self.random_state), check_int(self.n_trees, "n_trees", 1)
-        )
-        given: list[LabelTree] = []
+        n_trees = check_int(self.n_trees, "n_trees", 1)
+        # Before anything that takes long.
         if self.tree is None:
-            # Before the label features, which take long.
             check_int(self.n_clusters, "n_clusters", 2)
             check_int(self.max_depth, "max_depth", 1)
             check_choice(self.clustering, "clustering", CLUSTERINGS)
-        elif len(seeds) > 1:
-            raise DataError(f"n_trees is {len(seeds)}, expected 1 with a given tree")
+        elif n_trees > 1:
+            raise DataError(f"n_trees is {n_trees}, expected 1 with a given tree")
         else:
-            given.append(as_label_tree(self.tree))
+            as_label_tree(self.tree)
+        return arguments
 
-        def trees(X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
-            if given:
-                return given
-            if arguments["normalize"]:
-                X = normalize_rows(X)
-            features = label_features(X, Y, n_threads=n_threads)
-            return [
-                LabelTree.build(
-                    features,
-                    n_clusters=self.n_clusters,
-                    max_depth=self.max_depth,
-                    clustering=self.clustering,
-                    random_state=seed,
-                    n_threads=n_threads,
-                )
-                for seed in seeds
-            ]
-
-        return self._fit(X, Y, sample_weight, arguments, trees, "max_sweeps")
+    def _trees(self, X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
+        if self.tree is not None:
+            return [as_label_tree(self.tree)]
+        if self.normalize:
+            X = normalize_rows(X)
+        features = label_features(X, Y, n_threads=n_threads)
+        return [
+            LabelTree.build(
+                features,
+                n_clusters=self.n_clusters,
+                max_depth=self.max_depth,
+                clustering=self.clustering,
+                random_state=seed,
+                n_threads=n_threads,
+            )
+            for seed in _tree_seeds(check_random_state(self.random_state), self.n_trees)
+        ]
 
     @property
     def trees_(self) -> list[LabelTree]:

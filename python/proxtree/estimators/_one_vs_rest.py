@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proxtree._parameters import check_int
-from proxtree.estimators._training import TrainableModel
+from proxtree.estimators._training import Csr, TrainableModel
 from proxtree.tree import LabelTree
 
 
@@ -201,7 +201,10 @@ class LinearOneVsRest(TrainableModel):
         DataWarning
             Once, with the count of labels without positives.
         """
-        arguments = {
+        return self._fit(X, Y, sample_weight, "max_iter")
+
+    def _arguments(self) -> dict[str, Any]:
+        return {
             **self._shared_arguments(),
             "max_iter": None
             if self.max_iter is None
@@ -213,11 +216,9 @@ class LinearOneVsRest(TrainableModel):
             "prune": 0.0,
         }
 
-        def trees(_: Any, Y: Any, __: int) -> list[LabelTree]:
-            # One-vs-rest is the tree of depth one.
-            return [LabelTree.flat(Y.shape[1])]
-
-        return self._fit(X, Y, sample_weight, arguments, trees, "max_iter")
+    def _trees(self, X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
+        # One-vs-rest is the tree of depth one.
+        return [LabelTree.flat(Y.shape[1])]
 
     def decision_function(self, X: Any) -> NDArray[np.float32]:
         """Return the margins of all labels, densely.
