@@ -30,7 +30,7 @@ from scipy import sparse
 import proxtree
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "peers"))
-from workload import describe_run, labels_by_frequency_rank, load_train  # noqa: E402
+from workload import describe_run, labels_by_frequency_rank, load_train
 
 METHODS: dict[str, dict[str, Any]] = {
     "forward-backward": {"solver": "forward_backward"},

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proxtree._validation import normalize_rows
 from proxtree._solvers import SOLVERS, solver_arguments
+from proxtree._validation import normalize_rows
 from proxtree.cli import _options
 from proxtree.cli._data import read_data
 from proxtree.cli._output import check_output, emit, log

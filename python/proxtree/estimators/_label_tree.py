@@ -65,8 +65,8 @@ default="kmeans"
     n_trees : int, default=1
         How many trees, built from different seeds, average their scores.
     max_sweeps : int, optional
-        Most iterations for a problem (sweeps and Newton steps), at least 1; None means 12 with
-        solver "auto" and the solver's own limit with others.
+        Most iterations for a problem, at least 1 (sweeps and Newton steps); None
+        means 12 with solver "auto" and the solver's own limit with others.
     violation_tol : float, optional
         A problem also ends when the violations of optimality of a sweep add up to
         at most this share of those of its first sweep; 0 means that only `tol`
