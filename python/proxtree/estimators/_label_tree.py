@@ -65,8 +65,8 @@ default="kmeans"
     n_trees : int, default=1
         How many trees, built from different seeds, average their scores.
     max_sweeps : int, optional
-        Most sweeps and Newton steps for a problem, at least 1; None means 12 with
-        solver "auto" and the solver's own limit with others.
+        Most iterations for a problem (sweeps and Newton steps), at least 1; None
+        means 12 with solver "auto" and the solver's own limit with others.
     violation_tol : float, optional
         A problem also ends when the violations of optimality of a sweep add up to
         at most this share of those of its first sweep; 0 means that only `tol`
@@ -83,11 +83,12 @@ default="kmeans"
         label's score is the exponential of the sum.
     beam_size : int, default=10
         How many internal nodes of each depth prediction looks into, at least 1.
-    solver : {"auto", "coordinate_descent", "dual_coordinate_descent"}, default="auto"
-        "auto" is fast; "coordinate_descent" is LIBLINEAR's ``-s 5``, mended or as
-        it is, to compare with; "dual_coordinate_descent" is its ``-s 1``, which
-        solves the L2 problem: a weight for nearly every feature of a node.
-        `proxtree.solve` describes them.
+    solver : {"auto", "forward_backward", "coordinate_descent", \
+"dual_coordinate_descent"}, default="auto"
+        "auto" is fast; "forward_backward" is PRoXML's, "coordinate_descent"
+        LIBLINEAR's ``-s 5``, mended or as it is, to compare with;
+        "dual_coordinate_descent" is its ``-s 1``, which solves the L2 problem: a
+        weight for nearly every feature of a node. `proxtree.solve` describes them.
     tol : float, default=1e-3
         Relative duality gap at which a problem ends, > 0:
         ``gap <= tol * dual_objective``.
@@ -117,7 +118,8 @@ default="kmeans"
         Weight of the losses in the L2 problem, > 0; only
         ``solver="dual_coordinate_descent"`` makes use of it.
     solver_options : dict, optional
-        Options of the solver, as in `proxtree.solve`: ``{"variant": "liblinear",
+        Options of the solver, as in `proxtree.solve`: ``{"acceleration": "fista",
+        "stop": "gap"}`` for "forward_backward", ``{"variant": "liblinear",
         "eps": 0.01}`` for "coordinate_descent", ``{"eps": 0.1}`` for
         "dual_coordinate_descent".
     normalize : bool, default=False

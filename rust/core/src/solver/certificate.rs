@@ -8,6 +8,9 @@ use crate::parallel::Control;
 /// Rows between two looks at the cancel flag.
 const ROWS_PER_CHECK: usize = 1 << 14;
 
+/// Up to this share the two sides of a free intercept differ by rounding.
+const BALANCED: f64 = 1e-9;
+
 /// What a look at the gap finds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Proof {
@@ -99,7 +102,7 @@ fn prove_with(
     if settings.round_intercept {
         state.intercept = f64::from(state.intercept as f32);
     }
-    let sums = loss_gradient(problem, state);
+    let sums = loss_gradient(problem, state, (1.0, 1.0));
     let (mut l1, mut l2) = (0.0, 0.0);
     for j in state.nonzero() {
         let w = state.weights[j as usize];
@@ -156,13 +159,14 @@ struct Sums {
     negative: f64,
 }
 
-/// Write the loss's gradient over all features; return the sums over samples.
+/// Write the loss's gradient over all features; return the sums over samples. The
+/// hinges count by `shares`, one for positives and one for negatives.
 ///
 /// The column sums hold each row as if it were untouched; a touched row is
 /// corrected by its difference.
-fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace) -> Sums {
+fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)) -> Sums {
     let design = problem.design;
-    let base = (1.0 + state.intercept).max(0.0);
+    let base = (1.0 + state.intercept).max(0.0) * shares.1;
     let untouched = state.untouched_weight();
     let mut sums = Sums {
         square: untouched * base * base,
@@ -185,7 +189,8 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace) -> Sums {
             break;
         }
         let row = &rows[i as usize];
-        let hinge = row.hinge(*intercept).max(0.0);
+        let share = if row.sign() > 0.0 { shares.0 } else { shares.1 };
+        let hinge = row.hinge(*intercept).max(0.0) * share;
         let weighted = row.weight() * hinge;
         sums.square += weighted * hinge;
         let residual = if row.sign() > 0.0 {
@@ -205,8 +210,31 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace) -> Sums {
     sums
 }
 
-/// The largest dual objective on the ray through `a^`.
+/// The dual objective, on a ray through a point that a free intercept allows.
+///
+/// A free intercept asks for `sum(s a) = 0`. Where it is not at its optimum `a^` is
+/// far from that: the heavier side is scaled down to the lighter one's sum, which
+/// costs a second gradient.
 fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
+    let heavier = sums.positive.max(sums.negative);
+    let lighter = sums.positive.min(sums.negative);
+    if problem.intercept_alpha != Some(0.0) || heavier - lighter <= BALANCED * heavier {
+        return dual_on_ray(problem, state, sums);
+    }
+    let shares = (
+        (lighter / sums.positive).min(1.0),
+        (lighter / sums.negative).min(1.0),
+    );
+    let balanced = vec![0.0; state.gradient.len()];
+    let gradient = std::mem::replace(&mut state.gradient, balanced);
+    let sums = loss_gradient(problem, state, shares);
+    let found = dual_on_ray(problem, state, &sums);
+    state.gradient = gradient;
+    found
+}
+
+/// The largest dual objective on the ray through `a^`.
+fn dual_on_ray(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
     let mut s1 = 2.0 * (sums.positive + sums.negative);
     let s2 = 4.0 * sums.square;
     if s2 == 0.0 {
@@ -216,10 +244,9 @@ fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
     let mut steepest = state.gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
     let mut limit = f64::INFINITY;
     match problem.intercept_alpha {
-        // A free intercept asks for sum(s a) = 0, which floating point never
-        // meets: the heavier side is scaled down to the lighter one's sum. That
-        // moves A^T a by at most the weight taken away times the largest value,
-        // and only lowers the quadratic term.
+        // Floating point never meets sum(s a) = 0: the heavier side is scaled down
+        // to the lighter one's sum. That moves A^T a by at most the weight taken
+        // away times the largest value, and only lowers the quadratic term.
         Some(0.0) => {
             s1 = 4.0 * sums.positive.min(sums.negative);
             steepest += imbalance * problem.design.largest_value();

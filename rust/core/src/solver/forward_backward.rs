@@ -1,7 +1,6 @@
 //! Forward-backward splitting as PRoXML runs it, and accelerated.
 
-use super::certificate::{Proof, prove, prove_as_is};
-use super::method::MANY;
+use super::certificate::{Proof, prove_as_is};
 use super::proximal::Path;
 use super::smooth::Smooth;
 use super::state::{Scaled, Workspace};
@@ -58,13 +57,13 @@ impl ForwardBackward {
         step_shrink: 0.1,
     };
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check(self) -> Result<()> {
         let Self {
             first_step,
             step_shrink,
             rule,
             ..
-        } = *self;
+        } = self;
         if !(first_step > 0.0 && first_step.is_finite()) {
             return Err(Error::data(format!(
                 "first_step is {first_step}, expected a finite value > 0"
@@ -82,14 +81,6 @@ impl ForwardBackward {
                 )))
             }
             _ => Ok(()),
-        }
-    }
-
-    /// Iterations after which `max_iter=None` gives up.
-    pub(super) fn default_max_iter(self) -> u64 {
-        match self.rule {
-            Rule::Step { .. } => 1_800,
-            Rule::Gap => MANY,
         }
     }
 }
@@ -126,20 +117,16 @@ impl ForwardBackward {
 /// Candès, Foundations of Computational Mathematics 15, 2015, gradient scheme.
 pub(super) fn run(
     problem: &Problem<'_>,
-    options: &ForwardBackward,
+    options: ForwardBackward,
     settings: &Settings,
     state: &mut Workspace,
     control: &Control,
 ) -> Result<Certificate> {
     let scaled = Scaled::new(problem, control);
-    if settings.max_iter == 0 {
-        let proof = prove(&scaled, settings, state);
-        return Ok(proof.certificate(state, 0, proof.status_within(settings.tol)));
-    }
     let smooth = Smooth::new(problem, &scaled, state)?;
     // Inside, negatives weigh 1; steps are the caller's.
     let first_step = options.first_step * problem.class_weight.1;
-    let mut path = Path::new(&smooth, options, first_step, state);
+    let mut path = Path::new(&smooth, &options, first_step, state);
     let mut looks = Looks::default();
     let mut n_iter = 0;
     let mut ended = false;
