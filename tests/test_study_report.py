@@ -90,7 +90,7 @@ def test_spread_is_the_sample_deviation_over_seeds(study):
 
 def test_weights_are_those_of_the_trained_trees(study, models, data):
     assert [m.rule for m in models.models if m.penalty == "L1"] == (
-        ["flat"] + ["fixed"] * 5 + ["varied"] * 3
+        ["fixed"] * 5 + ["varied"] * 3 + ["flat"]
     )
     for row in models.models:
         if row.penalty != "L1":
@@ -129,6 +129,7 @@ def test_markdown_has_a_line_for_each_tree_and_model(study, models):
 def test_command_writes_tables_and_pictures(files, capsys, tmp_path):
     words = ["study", "space", str(files / "one.txt"), str(files / "set/train.txt")]
     words += ["-o", str(tmp_path / "out"), "--seeds", "2", "--n-clusters", "4"]
+    words += ["--penalty", "L1"]
     assert main([*words, "--max-iter", "7", "--models", "--json"]) == 0
     out, err = capsys.readouterr()
     facts = json.loads(out)
@@ -142,11 +143,17 @@ def test_command_writes_tables_and_pictures(files, capsys, tmp_path):
     with (tmp_path / "out/trees.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * 2 * 8
+    with (tmp_path / "out/models.csv").open(newline="") as file:
+        assert {row["penalty"] for row in csv.DictReader(file)} == {"L1"}
     assert {row["seed"] for row in rows} == {"0", "1"}
     # The same data under two names.
     assert [{**row, "data_set": "set"} for row in rows[:16]] == rows[16:]
     text = (tmp_path / "out/space.md").read_text()
     assert "at most 7 rounds" in text
+    with (tmp_path / "out/levels.csv").open(newline="") as file:
+        levels = list(csv.DictReader(file))
+    # The root has no parent, and so no ratio.
+    assert all((r["feature_ratio"] == "") == (r["depth"] == "0") for r in levels)
     assert "## one" in text
     assert "## set" in text
 
