@@ -38,6 +38,7 @@ def solve(
     positives: NDArray[np.bool_],
     *,
     solver: str,
+    solver_options: dict[str, Any],
     alpha: float,
     tol: float,
     max_iter: int | None,
@@ -47,6 +48,7 @@ def solve(
     ridge: float,
     w0: NDArray[np.float64] | None,
     history: bool,
+    seed: int,
 ) -> dict[str, Any]: ...
 def train(
     x: _Csr,
@@ -56,6 +58,7 @@ def train(
     scoring: str,
     root_rows: str,
     solver: str,
+    solver_options: dict[str, Any],
     alpha: float,
     alpha_exponent: float,
     propensity_weight: float,
@@ -70,6 +73,7 @@ def train(
     intercept_scaling: float,
     penalize_intercept: bool,
     normalize: bool,
+    seed: int,
     n_threads: int,
     progress: Callable[[int, int, int], object] | None,
 ) -> tuple[Model, list[dict[str, NDArray[Any]]]]: ...

@@ -6,6 +6,7 @@
 mod convert;
 mod error;
 mod io;
+mod method;
 mod model;
 mod runtime;
 mod size;
