@@ -107,7 +107,7 @@ def warn_unless_converged(
         if "stalled" in others:
             # Weights stored as float32 cannot come closer to the optimum.
             remedies.append(
-                'for stalled ones raise alpha or tol: float32 is exhausted, or set '
+                "for stalled ones raise alpha or tol: float32 is exhausted, or set "
                 'stop="gap" where the solver ended by a rule of its own'
             )
         warnings.warn(

@@ -24,8 +24,11 @@ def _positive(default: float) -> Option:
 
 def _none_or(*values: str) -> Option:
     """Return an option that is None by default, or one of these values."""
-    return None, lambda value, name: (
-        None if value is None else check_choice(value, name, values)
+    return (
+        None,
+        lambda value, name: (
+            None if value is None else check_choice(value, name, values)
+        ),
     )
 
 

@@ -79,6 +79,11 @@ def add(commands: Commands) -> None:
         help="also train the first seed's trees and one-vs-rest and count weights",
     )
     parser.add_argument(
+        "--no-one-vs-rest",
+        action="store_true",
+        help="let --models leave one-vs-rest out, which takes long",
+    )
+    parser.add_argument(
         "--penalty",
         choices=tuple(PENALTIES),
         action="append",
@@ -118,6 +123,7 @@ def run(args: argparse.Namespace) -> None:
                 X,
                 Y,
                 penalties=args.penalty or tuple(PENALTIES),
+                one_vs_rest=not args.no_one_vs_rest,
                 n_threads=args.threads,
                 log=lambda text: log(args, text),
             )

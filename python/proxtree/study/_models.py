@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from proxtree._solvers import SOLVERS
 from proxtree.estimators import LinearLabelTree
 from proxtree.exceptions import DataWarning
 from proxtree.study._settings import Setting
@@ -94,6 +93,7 @@ def train_models(
     Y: Any,
     *,
     penalties: Sequence[str] = tuple(PENALTIES),
+    one_vs_rest: bool = True,
     n_threads: int | None = None,
     log: Callable[[str], None] = lambda text: None,
 ) -> ModelStudy:
@@ -106,6 +106,8 @@ def train_models(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Y : {array-like, sparse matrix, list of lists} of shape (n_samples, n_labels)
     penalties : sequence of {"L1", "L2"}, default=("L1", "L2")
+    one_vs_rest : bool, default=True
+        Whether one-vs-rest is trained too: with L2 and many labels it has no end.
     n_threads : int, optional
         None: the CPUs this process may use. Weights do not depend on it.
     log : callable, optional
@@ -122,14 +124,12 @@ def train_models(
     ended by the tree's default rules. A model that has no room in memory is skipped.
     """
     result = ModelStudy()
-    flat = LabelTree.flat(study.n_labels)
-    trees = {**study.first_trees, Setting("flat", study.n_labels, 1): flat}
+    trees = dict(study.first_trees)
+    if one_vs_rest:
+        n = study.n_labels
+        trees[Setting("flat", n, 1)] = LabelTree.flat(n)
     for penalty in penalties:
-        parameters = PENALTIES[penalty]
-        if parameters.get("solver", "auto") not in SOLVERS:
-            result.skipped.append(f"{penalty}: there is no {parameters['solver']} yet")
-            continue
-        model = LinearLabelTree(**_PLAIN, **parameters, n_threads=n_threads)
+        model = LinearLabelTree(**_PLAIN, **PENALTIES[penalty], n_threads=n_threads)
         # Clipping often gives the same tree again.
         known: dict[LabelTree, TrainedTree] = {}
         for setting, tree in trees.items():
