@@ -63,9 +63,11 @@ SOLVERS = tuple(OPTIONS)
 
 def ends_by_own_rule(arguments: Mapping[str, Any]) -> bool:
     """Whether what `solver_arguments` returned stops by another rule than the gap."""
+    options: Mapping[str, Any] = arguments["solver_options"]
     return (
         arguments["solver"] == "dual_coordinate_descent"
-        or arguments["solver_options"].get("variant") == "liblinear"
+        or options.get("variant") == "liblinear"
+        or options.get("stop") == "paper"
     )
 
 
