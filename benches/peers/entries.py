@@ -62,9 +62,7 @@ MODELS = [
         # for very sparse queries.
         {"": {}, "hash chunks": {"weight_matrix_type": "HASH_CHUNKED"}},
     ),
-    _entry(
-        "model", OURS, ONE_VS_REST, OURS, estimator="LinearOneVsRest", alpha=1.0, tol=1e-3
-    ),
+    _entry("model", OURS, ONE_VS_REST, OURS, estimator="LinearOneVsRest", tol=1e-3),
     # pecos/xmc/xlinear/EXAMPLE.md and the JMLR experiments.
     _entry("model", "PECOS", "nr_splits 32", "pecos", nr_splits=32),
     _entry("model", "omikuji", "defaults (3 trees)"),

@@ -43,7 +43,7 @@ def arguments() -> argparse.Namespace:
         help="folder of environments and prepared data, kept")  # fmt: skip
     add("--results", type=Path, help="file of records (ENVS/results.jsonl)")
     add("--proxtree", type=Path, metavar="PYTHON",
-        help="measure the proxtree of this interpreter instead of a new wheel")  # fmt: skip
+        help="measure this interpreter's proxtree, not a new wheel")  # fmt: skip
     add("--retry", action="store_true", help="try again what had no result")
     add("--table-only", action="store_true", help="measure nothing")
     add("-o", "--output", type=Path, help="also write the report here")
@@ -84,11 +84,9 @@ def measure(args: argparse.Namespace, records: Records, ours: Path) -> None:
                 start = time.monotonic()
                 record = runner.measure(entry, folder)
                 records.add(name, entry, record)
-                print(
-                    f"{repeat}/{args.repeat} {name}: {entry.name}: {record['status']}, "
-                    f"CPU {cpu_of(record):.1f} s, in all {time.monotonic() - start:.0f} s",
-                    file=sys.stderr,
-                )
+                took = f"CPU {cpu_of(record):.1f} s of {time.monotonic() - start:.0f} s"
+                line = f"{name}: {entry.name}: {record['status']}, {took}"
+                print(f"{repeat}/{args.repeat} {line}", file=sys.stderr, flush=True)
 
 
 def main() -> None:

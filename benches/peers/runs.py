@@ -20,7 +20,7 @@ from entries import OURS, WORKER, Entry
 HERE = Path(__file__).resolve().parent
 
 
-class Failed(Exception):
+class RunError(Exception):
     """A process that ended without a result; the text says how."""
 
 
@@ -55,7 +55,7 @@ class Runner:
             try:
                 record |= self._measure(entry, folder, Path(scratch))
                 record["status"] = "ok"
-            except Failed as failure:
+            except RunError as failure:
                 record["status"] = str(failure)
         return record
 
@@ -79,7 +79,7 @@ class Runner:
                 prediction = self._worker(entry, "predict", spec, scratch)
                 prediction |= self._score(folder, labels, scratch)
                 prediction["status"] = "ok"
-            except Failed as failure:
+            except RunError as failure:
                 prediction = {"status": str(failure)}
             result["predictions"][name] = prediction
             shutil.rmtree(copy) if copy.is_dir() else copy.unlink()
@@ -112,7 +112,7 @@ class Runner:
             try:
                 code = process.wait(self.seconds)
             except subprocess.TimeoutExpired:
-                raise Failed(f"no result after {self.seconds:g} s") from None
+                raise RunError(f"no result after {self.seconds:g} s") from None
             finally:
                 # Its children too, and also when we are interrupted.
                 with contextlib.suppress(ProcessLookupError):
@@ -121,6 +121,6 @@ class Runner:
             if code or not out.is_file():
                 said.seek(0)
                 lines = said.read().strip().splitlines() or ["no output"]
-                raise Failed(f"failed (exit {code}): {lines[-1][:200]}")
+                raise RunError(f"failed (exit {code}): {lines[-1][:200]}")
         result: dict[str, Any] = json.loads(out.read_text())
         return result
