@@ -11,9 +11,7 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use proxtree_core::parallel::Control;
-use proxtree_core::solver::{
-    DEFAULT_MAX_ITER, Design, Intercept, Method, Problem, Settings, Stop, Workspace, solve,
-};
+use proxtree_core::solver::{Design, Intercept, Method, Problem, Settings, Stop, Workspace, solve};
 
 mod draw;
 
@@ -35,9 +33,27 @@ fn bench(criterion: &mut Criterion) {
         for (name, method, stop) in [
             ("auto", Method::Auto, Stop::Gap),
             ("auto, 12 sweeps", Method::Auto, Stop::Violation(0.01)),
-            ("coordinate_descent", Method::CoordinateDescent, Stop::Gap),
+            (
+                "coordinate_descent",
+                Method::CoordinateDescent { eps: 0.01 },
+                Stop::Gap,
+            ),
+            (
+                "coordinate_descent, liblinear",
+                Method::Liblinear { eps: 0.01, seed: 0 },
+                Stop::Gap,
+            ),
+            (
+                "dual_coordinate_descent",
+                Method::DualCoordinateDescent {
+                    c: 1.0,
+                    eps: 0.1,
+                    seed: 0,
+                },
+                Stop::Gap,
+            ),
         ] {
-            if method == Method::CoordinateDescent && n_positives > 20 {
+            if name == "coordinate_descent" && n_positives > 20 {
                 continue;
             }
             let problem = Problem {
@@ -52,7 +68,7 @@ fn bench(criterion: &mut Criterion) {
                 method,
                 tol: 1e-3,
                 max_iter: if stop == Stop::Gap {
-                    DEFAULT_MAX_ITER
+                    method.default_max_iter()
                 } else {
                     12
                 },

@@ -15,6 +15,7 @@ __all__ = [
     "format_rows",
     "kmeans",
     "label_features",
+    "measure",
     "normalize_rows",
     "solve",
     "train",
@@ -37,6 +38,7 @@ def solve(
     positives: NDArray[np.bool_],
     *,
     solver: str,
+    solver_options: dict[str, Any],
     alpha: float,
     tol: float,
     max_iter: int | None,
@@ -46,6 +48,7 @@ def solve(
     ridge: float,
     w0: NDArray[np.float64] | None,
     history: bool,
+    seed: int,
 ) -> dict[str, Any]: ...
 def train(
     x: _Csr,
@@ -55,6 +58,7 @@ def train(
     scoring: str,
     root_rows: str,
     solver: str,
+    solver_options: dict[str, Any],
     alpha: float,
     alpha_exponent: float,
     propensity_weight: float,
@@ -69,9 +73,13 @@ def train(
     intercept_scaling: float,
     penalize_intercept: bool,
     normalize: bool,
+    seed: int,
     n_threads: int,
     progress: Callable[[int, int, int], object] | None,
 ) -> tuple[Model, list[dict[str, NDArray[Any]]]]: ...
+def measure(
+    x: _Csr, y: _Pattern, tree: LabelTree, *, n_threads: int
+) -> dict[str, NDArray[np.int64]]: ...
 def label_features(*, x: _Csr, y: _Pattern, n_threads: int) -> _CsrOut: ...
 def kmeans(
     *,
@@ -94,6 +102,7 @@ class LabelTree:
         n_clusters: int,
         max_depth: int,
         clustering: str,
+        max_iter: int,
         seed: int,
         n_threads: int,
     ) -> LabelTree: ...

@@ -3,6 +3,7 @@
 use super::intercept::{EXACT, solve_intercept};
 use super::state::{Scaled, Workspace};
 use super::{Certificate, Settings, Status};
+use crate::parallel::Control;
 
 /// Rows between two looks at the cancel flag.
 const ROWS_PER_CHECK: usize = 1 << 14;
@@ -33,6 +34,20 @@ impl Proof {
         }
     }
 
+    /// The status of a method that stops by a rule of its own, `ended` if it did
+    /// so: by itself that rule proves nothing.
+    pub(super) fn status_of_own_rule(&self, tol: f64, ended: bool, control: &Control) -> Status {
+        if control.is_cancelled() {
+            Status::Cancelled
+        } else if self.is_within(tol) {
+            Status::Converged
+        } else if ended {
+            Status::Stalled
+        } else {
+            Status::MaxIter
+        }
+    }
+
     pub(super) fn certificate(
         &self,
         state: &Workspace,
@@ -58,11 +73,29 @@ impl Proof {
 ///
 /// Cost: the stored values of touched rows plus one pass over the features.
 pub(super) fn prove(problem: &Scaled<'_>, settings: &Settings, state: &mut Workspace) -> Proof {
+    prove_with(problem, settings, state, EXACT)
+}
+
+/// [`prove`], but with the intercept as the method left it.
+pub(super) fn prove_as_is(
+    problem: &Scaled<'_>,
+    settings: &Settings,
+    state: &mut Workspace,
+) -> Proof {
+    prove_with(problem, settings, state, 0)
+}
+
+fn prove_with(
+    problem: &Scaled<'_>,
+    settings: &Settings,
+    state: &mut Workspace,
+    intercept_steps: usize,
+) -> Proof {
     if settings.round_weights {
         state.round_weights();
     }
     state.refresh(problem.design);
-    solve_intercept(problem, state, EXACT);
+    solve_intercept(problem, state, intercept_steps);
     if settings.round_intercept {
         state.intercept = f64::from(state.intercept as f32);
     }
@@ -94,6 +127,23 @@ pub(super) fn prove(problem: &Scaled<'_>, settings: &Settings, state: &mut Works
     };
     state.record(objective, proof.gap());
     proof
+}
+
+impl Workspace {
+    /// A look at the gap that is no part of the method: only where a history is
+    /// kept, and its time does not count. `hand_over` brings the method's weights
+    /// and intercept here first.
+    pub(super) fn watch(
+        &mut self,
+        problem: &Scaled<'_>,
+        settings: &Settings,
+        hand_over: impl FnOnce(&mut Self),
+    ) {
+        self.watch_proof(|state| {
+            hand_over(state);
+            prove_as_is(problem, settings, state)
+        });
+    }
 }
 
 /// Sums over all samples at the current weights.

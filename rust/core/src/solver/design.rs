@@ -1,5 +1,7 @@
 //! What all problems over the same rows share, computed once.
 
+use std::sync::OnceLock;
+
 use crate::memory::check_room;
 use crate::parallel::Control;
 use crate::sparse::{CsrMatrix, CsrView, transpose};
@@ -28,6 +30,7 @@ pub struct Design<'a> {
     column_sum: Vec<f64>,
     column_square: Vec<f64>,
     largest_value: f64,
+    row_square: OnceLock<Vec<f64>>,
 }
 
 impl<'a> Design<'a> {
@@ -83,6 +86,7 @@ impl<'a> Design<'a> {
             column_sum,
             column_square,
             largest_value,
+            row_square: OnceLock::new(),
         })
     }
 
@@ -131,6 +135,17 @@ impl<'a> Design<'a> {
     /// `sum_i weight_i x_ij^2` of feature `j`.
     pub fn column_square(&self, j: usize) -> f64 {
         self.column_square[j]
+    }
+
+    /// `sum_j x_ij^2` of every sample, computed when first asked for.
+    pub(super) fn row_square(&self) -> &[f64] {
+        self.row_square.get_or_init(|| {
+            let square = |i: usize| {
+                let values = self.rows.row(i).1.iter();
+                values.fold(0.0, |sum, &x| sum + f64::from(x) * f64::from(x))
+            };
+            (0..self.rows.n_rows()).map(square).collect()
+        })
     }
 
     /// The largest `|x_ij|`.

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::certificate::Proof;
 use super::newton::NewtonBuffers;
 use super::support::Support;
 use super::{Design, Intercept, Moment, Problem};
@@ -76,11 +77,12 @@ impl<'a> Scaled<'a> {
     }
 }
 
-/// Of a sample: its [`Row`], flag, id when touched, compact id.
-const ROW_BYTES: u64 = 16 + 1 + 4 + 4;
+/// Of a sample: its [`Row`], flag, id when touched, compact id; and a dual
+/// method's own variables.
+const ROW_BYTES: u64 = 16 + 1 + 4 + 4 + 44;
 
-/// Of a feature: weight, gradient, two flags.
-const FEATURE_BYTES: u64 = 8 + 8 + 2;
+/// Of a feature: weight, gradient, two flags; square sum and place in a sweep.
+const FEATURE_BYTES: u64 = 8 + 8 + 2 + 12;
 
 /// The memory of one thread's solves over one [`Design`].
 ///
@@ -190,6 +192,18 @@ impl Workspace {
         }
     }
 
+    /// Record what `prove` finds, as of now: its own time does not count. Nothing
+    /// is done where no history is kept.
+    pub(super) fn watch_proof(&mut self, prove: impl FnOnce(&mut Self) -> Proof) {
+        if let Some(clock) = self.clock.take() {
+            let begun = Instant::now();
+            let proof = prove(self);
+            let moment = begun.duration_since(clock).as_secs_f64();
+            self.history.push((moment, proof.objective, proof.gap()));
+            self.clock = Some(clock + begun.elapsed());
+        }
+    }
+
     /// Forget the last problem and set up the signs of this one.
     pub(super) fn begin(&mut self, problem: &Problem<'_>, clock: Option<Instant>) {
         let design = problem.design;
@@ -278,6 +292,17 @@ impl Workspace {
             self.seen.push(j);
             for &i in design.column(j as usize).0 {
                 self.touch(i);
+            }
+        }
+    }
+
+    /// Remember which features have a weight, touching no row: for methods that
+    /// keep their margins elsewhere.
+    pub(super) fn note_weights(&mut self) {
+        for (j, &w) in self.weights.iter().enumerate() {
+            if w != 0.0 && !self.is_seen[j] {
+                self.is_seen[j] = true;
+                self.seen.push(j as u32);
             }
         }
     }

@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub use problems::Record;
 pub use recipe::{ClassWeight, Recipe};
 
-use self::node::{Extractor, NodeData, node_rows};
+pub(crate) use self::node::node_rows;
+use self::node::{Extractor, NodeData};
 use self::problems::{Hands, SolvedNode, solve_node};
 use crate::model::{LinearTreeModel, Scoring, TrainedTree};
 use crate::parallel::Control;
@@ -66,11 +67,12 @@ pub fn train_model(
     control.set_total(plan.trees.iter().map(|t| t.n_problems() as u64).sum());
     let label_rows = transpose_pattern(y, control)?;
     let (mut trees, mut records) = (Vec::new(), Vec::new());
-    for tree in plan.trees {
+    for (t, tree) in (0..).zip(plan.trees) {
         // As the model will store them: one-vs-rest keeps f64, whose gradient sums
         // over all rows.
         let settings = Settings {
             round_intercept: tree.n_nodes() > 1,
+            method: plan.settings.method.for_unit(t),
             ..plan.settings
         };
         let trained = train(
@@ -245,7 +247,7 @@ impl Job<'_> {
                 positives.indptr.push(positives.indices.len() as u64);
             }
             let design = Design::new(self.x, self.sample_weight, self.control)?;
-            return self.solve_over(&design, None, positives.view(), hands);
+            return self.solve_over(node, &design, None, positives.view(), hands);
         }
         let extractor = match extractor {
             Some(extractor) => extractor,
@@ -258,29 +260,38 @@ impl Job<'_> {
             sample_weight,
         } = extractor.extract(self.x, self.sample_weight, &self.rows[node], children);
         let design = Design::new(x.view(), sample_weight.as_deref(), self.control)?;
-        self.solve_over(&design, Some(&feature_ids), positives.view(), hands)
+        self.solve_over(node, &design, Some(&feature_ids), positives.view(), hands)
     }
 
     fn solve_over(
         &self,
+        node: usize,
         design: &Design<'_>,
         feature_ids: Option<&[u32]>,
         positives: PatternView<'_>,
         hands: Hands,
     ) -> Result<SolvedNode> {
+        let settings = Settings {
+            method: self.settings.method.for_unit(node as u64),
+            ..*self.settings
+        };
         solve_node(
             design,
             feature_ids,
             positives,
             self.recipe,
-            self.settings,
+            &settings,
             hands,
             self.control,
         )
     }
 }
 
-fn check_labels(n_samples: usize, label_rows: PatternView<'_>, tree: &LabelTree) -> Result<()> {
+pub(crate) fn check_labels(
+    n_samples: usize,
+    label_rows: PatternView<'_>,
+    tree: &LabelTree,
+) -> Result<()> {
     let n_labels = label_rows.n_rows();
     if tree.n_labels() != n_labels {
         return Err(Error::data(format!(

@@ -103,6 +103,7 @@ impl Part {
     ) -> Result<()> {
         let start = thread_cpu_seconds();
         let settings = Settings {
+            method: settings.method.for_unit(id.into()),
             max_iter: if problem.positives.is_empty() {
                 0
             } else {
