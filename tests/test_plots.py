@@ -107,7 +107,9 @@ def test_histograms_below_each_other(drawn, tmp_path):
     assert [bar.get_height() for bar in second.patches] == [7]
     assert [axes.get_title(loc="right") for axes in (first, second)] == [*histograms]
     assert (first.get_yscale(), second.get_xlabel()) == ("log", "ratio")
-    plots.draw_histograms({}, tmp_path / "h.png", width=0.02, xlabel="ratio")
+    assert (tmp_path / "h.png").stat().st_size > 5000
+    plots.draw_histograms({}, tmp_path / "none.png", width=0.02, xlabel="ratio")
+    assert (tmp_path / "none.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch, tmp_path):

@@ -13,6 +13,7 @@ from proxtree import LabelTree, LinearLabelTree
 from proxtree.cli import main
 from proxtree.cli._study import data_set_names
 from proxtree.study import (
+    ModelStudy,
     settings_for,
     statements,
     study_space,
@@ -89,16 +90,17 @@ def test_spread_is_the_sample_deviation_over_seeds(study):
 
 
 def test_weights_are_those_of_the_trained_trees(study, models, data):
-    assert [m.rule for m in models.models if m.penalty == "L1"] == (
-        ["flat"] + ["fixed"] * 5 + ["varied"] * 3
-    )
+    assert [(m.penalty, m.rule) for m in models.models] == [
+        (penalty, rule)
+        for penalty in ("L1", "L2")
+        for rule in ["fixed"] * 5 + ["varied"] * 3 + ["flat"]
+    ]
+    solvers = {"L1": {"alpha": 1.0}, "L2": {"solver": "dual_coordinate_descent"}}
     for row in models.models:
-        if row.penalty != "L1":
-            continue
         tree = study.first_trees.get(row[2:5], LabelTree.flat(30))
         with pytest.warns(proxtree.DataWarning, match="1 of 30"):
             model = LinearLabelTree(
-                1.0,
+                **solvers[row.penalty],
                 tree=tree,
                 alpha_exponent=0,
                 propensity_weight=0,
@@ -112,6 +114,26 @@ def test_weights_are_those_of_the_trained_trees(study, models, data):
         depths = [node["depth"] for node in tree.to_dict()["nodes"]]
         expected = np.bincount(depths, weights=weights).tolist()
         assert [level.n_weights for level in levels] == expected
+
+
+def test_models_may_be_fewer(study, data):
+    found = train_models(study, *data, penalties=["L2"], one_vs_rest=False).models
+    assert {(m.penalty, m.rule) for m in found} == {("L2", "fixed"), ("L2", "varied")}
+    assert "L2 | fixed 4 | 2 |" in to_markdown(study, ModelStudy(found))
+
+
+def test_models_without_room_are_skipped(study, data, monkeypatch):
+    def fit(self, X, Y):
+        raise MemoryError("9 GB needed")
+
+    monkeypatch.setattr(LinearLabelTree, "fit", fit)
+    lines = []
+    found = train_models(study, *data, penalties=["L1"], log=lines.append)
+    assert found.models == []
+    assert len(found.skipped) == 9
+    assert "small: L1, fixed K = 4, depth 2: 9 GB needed" in found.skipped
+    assert "9 GB needed" in lines[0]
+    assert "skipped: small: L1, flat K = 30" in to_markdown(study, found)
 
 
 def test_markdown_has_a_line_for_each_tree_and_model(study, models):
@@ -129,6 +151,7 @@ def test_markdown_has_a_line_for_each_tree_and_model(study, models):
 def test_command_writes_tables_and_pictures(files, capsys, tmp_path):
     words = ["study", "space", str(files / "one.txt"), str(files / "set/train.txt")]
     words += ["-o", str(tmp_path / "out"), "--seeds", "2", "--n-clusters", "4"]
+    words += ["--penalty", "L1", "--no-one-vs-rest"]
     assert main([*words, "--max-iter", "7", "--models", "--json"]) == 0
     out, err = capsys.readouterr()
     facts = json.loads(out)
@@ -142,11 +165,18 @@ def test_command_writes_tables_and_pictures(files, capsys, tmp_path):
     with (tmp_path / "out/trees.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * 2 * 8
+    with (tmp_path / "out/models.csv").open(newline="") as file:
+        trained = {(row["penalty"], row["rule"]) for row in csv.DictReader(file)}
+    assert trained == {("L1", "fixed"), ("L1", "varied")}
     assert {row["seed"] for row in rows} == {"0", "1"}
     # The same data under two names.
     assert [{**row, "data_set": "set"} for row in rows[:16]] == rows[16:]
     text = (tmp_path / "out/space.md").read_text()
     assert "at most 7 rounds" in text
+    with (tmp_path / "out/levels.csv").open(newline="") as file:
+        levels = list(csv.DictReader(file))
+    # The root has no parent, and so no ratio.
+    assert all((r["feature_ratio"] == "") == (r["depth"] == "0") for r in levels)
     assert "## one" in text
     assert "## set" in text
 

@@ -15,7 +15,7 @@ from proxtree.cli._data import read_data
 from proxtree.cli._output import check_output, emit, log
 from proxtree.exceptions import DataError
 from proxtree.study._files import draw_pictures, write_tables
-from proxtree.study._models import ModelStudy, train_models
+from proxtree.study._models import PENALTIES, ModelStudy, train_models
 from proxtree.study._report import statements
 from proxtree.study._space import SpaceStudy, study_space
 
@@ -76,7 +76,18 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--models",
         action="store_true",
-        help="also train the first seed's trees with L1 and L2 and count weights",
+        help="also train the first seed's trees and one-vs-rest and count weights",
+    )
+    parser.add_argument(
+        "--no-one-vs-rest",
+        action="store_true",
+        help="let --models leave one-vs-rest out, which takes long",
+    )
+    parser.add_argument(
+        "--penalty",
+        choices=tuple(PENALTIES),
+        action="append",
+        help="what --models train with; may be repeated (default: all)",
     )
     _options.add_data_options(parser)
 
@@ -108,7 +119,13 @@ def run(args: argparse.Namespace) -> None:
         written = write_tables(folder, studies, models, _closing())
         if args.models:
             models[name] = train_models(
-                study, X, Y, n_threads=args.threads, log=lambda text: log(args, text)
+                study,
+                X,
+                Y,
+                penalties=args.penalty or tuple(PENALTIES),
+                one_vs_rest=not args.no_one_vs_rest,
+                n_threads=args.threads,
+                log=lambda text: log(args, text),
             )
             written = write_tables(folder, studies, models, _closing())
     try:

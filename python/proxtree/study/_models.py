@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from proxtree._solvers import SOLVERS
 from proxtree.estimators import LinearLabelTree
 from proxtree.exceptions import DataWarning
 from proxtree.study._settings import Setting
@@ -24,7 +23,7 @@ _PLAIN: dict[str, Any] = {
 }
 PENALTIES: dict[str, dict[str, Any]] = {
     "L1": {"alpha": 1.0},
-    "L2": {"solver": "dual_coordinate_descent", "C": 1.0},
+    "L2": {"solver": "dual_coordinate_descent"},
 }
 
 
@@ -93,6 +92,8 @@ def train_models(
     X: Any,
     Y: Any,
     *,
+    penalties: Sequence[str] = tuple(PENALTIES),
+    one_vs_rest: bool = True,
     n_threads: int | None = None,
     log: Callable[[str], None] = lambda text: None,
 ) -> ModelStudy:
@@ -104,6 +105,9 @@ def train_models(
         What `study_space` returned for `X` and `Y`.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Y : {array-like, sparse matrix, list of lists} of shape (n_samples, n_labels)
+    penalties : sequence of {"L1", "L2"}, default=("L1", "L2")
+    one_vs_rest : bool, default=True
+        Whether one-vs-rest is trained too: with L2 and many labels it has no end.
     n_threads : int, optional
         None: the CPUs this process may use. Weights do not depend on it.
     log : callable, optional
@@ -116,17 +120,16 @@ def train_models(
     Notes
     -----
     L1: `LinearLabelTree` with alpha = 1; L2: dual coordinate descent with C = 1;
-    both without the levers that make a problem's weight depend on its size. A
-    model that has no room in memory is skipped.
+    both without the levers that make a problem's weight depend on its size, and
+    ended by the tree's default rules. A model that has no room in memory is skipped.
     """
     result = ModelStudy()
-    flat = LabelTree.flat(study.n_labels)
-    trees = {Setting("flat", study.n_labels, 1): flat, **study.first_trees}
-    for penalty, parameters in PENALTIES.items():
-        if parameters.get("solver", "auto") not in SOLVERS:
-            result.skipped.append(f"{penalty}: there is no {parameters['solver']} yet")
-            continue
-        model = LinearLabelTree(**_PLAIN, **parameters, n_threads=n_threads)
+    trees = dict(study.first_trees)
+    if one_vs_rest:
+        n = study.n_labels
+        trees[Setting("flat", n, 1)] = LabelTree.flat(n)
+    for penalty in penalties:
+        model = LinearLabelTree(**_PLAIN, **PENALTIES[penalty], n_threads=n_threads)
         # Clipping often gives the same tree again.
         known: dict[LabelTree, TrainedTree] = {}
         for setting, tree in trees.items():

@@ -1,62 +1,11 @@
-r"""Size and cost of a balanced label tree, from a handful of numbers.
-
-The model of the paper: `n_labels` (L) labels in a tree whose internal nodes above
-the last level have `n_clusters` (K) children each, and share the labels evenly;
-labels are at `depth` d (1 is one-vs-rest). A child's samples use the fraction
-`feature_ratio` (:math:`\alpha`) of the features that its parent's use; every used
-feature has a weight in each of the node's classifiers. Numbers of weights come
-without intercepts.
-
-Depths may exceed `max_depth`: the formulas go on, but nodes would hold less than two
-labels, which no tree's do.
-
-References
-----------
-H.-Z. Lin, C.-H. Liu and C.-J. Lin, "Exploring space efficiency in a tree-based
-linear model for extreme multi-label classification", EMNLP 2024. Equation numbers
-are this paper's.
-
-Examples
---------
-200 million labels, 100 clusters a node (Figure 3 of the paper): at a feature ratio
-of 0.6 the deepest tree is not the smallest.
-
->>> from proxtree import theory
->>> L, K = 200_000_000, 100
->>> theory.max_depth(L, K)
-5
->>> for alpha in (0.3, 0.4, 0.5, 0.6):
-...     ratios = [theory.size_ratio(L, K, d, alpha) for d in (2, 3, 4, 5)]
-...     print(alpha, *(f"{ratio:.4f}" for ratio in ratios))
-0.3 0.3000 0.0900 0.0275 0.0221
-0.4 0.4000 0.1600 0.0648 0.0584
-0.5 0.5000 0.2500 0.1263 0.1263
-0.6 0.6000 0.3600 0.2178 0.2394
->>> theory.best_depth(L, K, 0.6)
-4
-"""
+"""Sizes and costs of balanced trees: equations (4) to (15)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 from proxtree._parameters import check_int, check_real
 from proxtree.exceptions import DataError
-
-__all__ = [
-    "alpha_bound",
-    "best_depth",
-    "breakeven_alpha",
-    "deeper_is_smaller",
-    "dense_size",
-    "max_depth",
-    "n_classifiers",
-    "nnz",
-    "size_ratio",
-    "training_cost",
-]
 
 # With L < 2**63 and K >= 2, `max_depth` is at most 62.
 _MOST_DEPTH = 64
@@ -92,7 +41,7 @@ def max_depth(n_labels: int, n_clusters: int) -> int:
     >>> theory.max_depth(200_000_000, 100), theory.max_depth(199_999_999, 100)
     (5, 4)
     """
-    L, K = _check_tree(n_labels, n_clusters)
+    L, K = check_tree(n_labels, n_clusters)
     depth, fewest = 1, 2 * K
     while fewest <= L:
         depth, fewest = depth + 1, fewest * K
@@ -127,8 +76,8 @@ def n_classifiers(n_labels: int, n_clusters: int, depth: int) -> int:
     >>> theory.n_classifiers(1000, 10, 3)  # 10 + 100 + 1000
     1110
     """
-    L, K = _check_tree(n_labels, n_clusters)
-    d = _check_depth(depth)
+    L, K = check_tree(n_labels, n_clusters)
+    d = check_depth(depth)
     meta_labels: int = K * (K ** (d - 1) - 1) // (K - 1)
     return L + meta_labels
 
@@ -204,8 +153,8 @@ def nnz(
     15000.0
     """
     n = check_int(n_features, "n_features", 1)
-    L, K = _check_tree(n_labels, n_clusters)
-    d, ratio = _check_depth(depth), _check_ratio(feature_ratio)
+    L, K = check_tree(n_labels, n_clusters)
+    d, ratio = check_depth(depth), check_ratio(feature_ratio)
     return L * n * ratio ** (d - 1) + K * n * _geometric_sum(K * ratio, d - 1)
 
 
@@ -243,171 +192,9 @@ def size_ratio(
     >>> f"{theory.size_ratio(1000, 10, 3, 0.2):.3f}"
     '0.070'
     """
-    L, K = _check_tree(n_labels, n_clusters)
-    d, ratio = _check_depth(depth), _check_ratio(feature_ratio)
-    return _ratio(L, K, d, ratio)
-
-
-def alpha_bound(n_labels: int, n_clusters: int, depth: int) -> float:
-    r"""Return the feature ratio below which Theorem 1 makes the tree the smaller.
-
-    Parameters
-    ----------
-    n_labels, n_clusters : int
-        L at least 1, K at least 2.
-    depth : int
-        d, from 2 to 64.
-
-    Returns
-    -------
-    float
-        d = 2: :math:`1 - K / L` (0 if that is negative), which is exact. Else the
-        root :math:`\alpha` of :math:`\alpha^{d-2} (\alpha + K^{-(D-d)}) = 1`, D
-        from `max_depth`. It is at most `breakeven_alpha` wherever
-        :math:`K \alpha \ge 2`, so for all but the smallest K.
-
-    Raises
-    ------
-    DataError
-        If an argument is out of range.
-    TypeError
-        If an argument is no integer.
-
-    Examples
-    --------
-    The paper's numbers, cut to three digits: 0.999, 0.999, 0.996, 0.819.
-
-    >>> from proxtree import theory
-    >>> [int(1000 * theory.alpha_bound(200_000_000, 100, d)) for d in (2, 3, 4, 5)]
-    [999, 999, 996, 819]
-    """
-    L, K = _check_tree(n_labels, n_clusters)
-    d = _check_depth(depth, 2)
-    if d == 2:
-        return max(0.0, (L - K) / L)
-    D = max_depth(L, K)
-    # Exact powers of K first: one rounding at the division.
-    share = K ** max(0, d - D) / K ** max(0, D - d)
-    return _root(lambda alpha: alpha ** (d - 2) * (alpha + share))
-
-
-def breakeven_alpha(n_labels: int, n_clusters: int, depth: int) -> float:
-    r"""Return the feature ratio at which tree and one-vs-rest are of one size.
-
-    Parameters
-    ----------
-    n_labels, n_clusters : int
-        L at least 1, K at least 2.
-    depth : int
-        d, from 2 to 64.
-
-    Returns
-    -------
-    float
-        The :math:`\alpha` at which `size_ratio` (15) is 1, found by bisection to
-        the last bits; below it the tree is smaller. 0 if it never is.
-
-    Raises
-    ------
-    DataError
-        If an argument is out of range.
-    TypeError
-        If an argument is no integer.
-
-    Examples
-    --------
-    >>> from proxtree import theory
-    >>> for d in (2, 3, 4, 5):
-    ...     print(d, f"{theory.breakeven_alpha(200_000_000, 100, d):.7f}")
-    2 0.9999995
-    3 0.9999748
-    4 0.9983193
-    5 0.8939808
-    """
-    L, K = _check_tree(n_labels, n_clusters)
-    d = _check_depth(depth, 2)
-    if d == 2:
-        return max(0.0, (L - K) / L)
-    return _root(lambda alpha: _ratio(L, K, d, alpha))
-
-
-def deeper_is_smaller(
-    n_labels: int, n_clusters: int, depth: int, feature_ratio: float
-) -> bool:
-    r"""Return whether a tree one level deeper has fewer weights (Theorem 2).
-
-    Parameters
-    ----------
-    n_labels, n_clusters, depth : int
-        L at least 1, K at least 2, d from 1 to 64.
-    feature_ratio : float
-        :math:`\alpha` in [0, 1].
-
-    Returns
-    -------
-    bool
-        Whether ``size_ratio`` at d + 1 is below that at d. The difference is
-        :math:`\alpha^{d-1} (\alpha - 1 + K^d / L)`, so this is
-        :math:`\alpha < 1 - K^d / L` (and, for d > 1, :math:`\alpha > 0`), compared
-        in exact arithmetic.
-
-    Raises
-    ------
-    DataError
-        If an argument is out of range.
-    TypeError
-        If an argument has the wrong type.
-
-    Examples
-    --------
-    >>> from proxtree import theory
-    >>> L, K = 200_000_000, 100
-    >>> [theory.deeper_is_smaller(L, K, 4, ratio) for ratio in (0.4, 0.5, 0.6)]
-    [True, False, False]
-    """
-    L, K = _check_tree(n_labels, n_clusters)
-    d, ratio = _check_depth(depth), _check_ratio(feature_ratio)
-    if ratio == 0 and d > 1:
-        return False
-    return Fraction(ratio) < 1 - Fraction(K**d, L)
-
-
-def best_depth(n_labels: int, n_clusters: int, feature_ratio: float) -> int:
-    r"""Return the depth of the tree with the fewest weights.
-
-    Parameters
-    ----------
-    n_labels, n_clusters : int
-        L at least 1, K at least 2.
-    feature_ratio : float
-        :math:`\alpha` in [0, 1].
-
-    Returns
-    -------
-    int
-        From 1 (one-vs-rest) to `max_depth`: the largest d with
-        :math:`K^{d-1} < (1 - \alpha) L`; of several best ones, the least deep.
-
-    Raises
-    ------
-    DataError
-        If an argument is out of range.
-    TypeError
-        If an argument has the wrong type.
-
-    Examples
-    --------
-    >>> from proxtree import theory
-    >>> [theory.best_depth(200_000_000, 100, ratio) for ratio in (0.4, 0.5, 1.0)]
-    [5, 4, 1]
-    """
-    most, depth = max_depth(n_labels, n_clusters), 1
-    _check_ratio(feature_ratio)
-    while depth < most and deeper_is_smaller(
-        n_labels, n_clusters, depth, feature_ratio
-    ):
-        depth += 1
-    return depth
+    L, K = check_tree(n_labels, n_clusters)
+    d, ratio = check_depth(depth), check_ratio(feature_ratio)
+    return ratio_of_sizes(L, K, d, ratio)
 
 
 def training_cost(
@@ -463,15 +250,16 @@ def training_cost(
     samples = check_int(n_samples, "n_samples", 1)
     per_row = check_real(nnz_per_row, "nnz_per_row")
     labels = check_real(labels_per_row, "labels_per_row")
-    L, K = _check_tree(n_labels, n_clusters)
-    d = _check_depth(depth)
+    L, K = check_tree(n_labels, n_clusters)
+    d = check_depth(depth)
     if d == 1:
         return samples * per_row * L
     problems: float = (d - 1) * K + L / K ** (d - 1)
     return samples * per_row * labels * problems
 
 
-def _ratio(L: int, K: int, depth: int, ratio: float) -> float:
+def ratio_of_sizes(L: int, K: int, depth: int, ratio: float) -> float:
+    """Return (15) of checked arguments."""
     return ratio ** (depth - 1) + K / L * _geometric_sum(K * ratio, depth - 1)
 
 
@@ -483,23 +271,18 @@ def _geometric_sum(base: float, n_terms: int) -> float:
     return total
 
 
-def _root(increasing: Callable[[float], float]) -> float:
-    """Return where a function that rises from [0, 1] reaches 1, or 0 if above."""
-    low, high = 0.0, 1.0
-    while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if increasing(middle) < 1 else (low, middle)
-    return low
-
-
-def _check_tree(n_labels: Any, n_clusters: Any) -> tuple[int, int]:
+def check_tree(n_labels: Any, n_clusters: Any) -> tuple[int, int]:
+    """Return L and K if they are in range."""
     return check_int(n_labels, "n_labels", 1), check_int(n_clusters, "n_clusters", 2)
 
 
-def _check_depth(depth: Any, low: int = 1) -> int:
+def check_depth(depth: Any, low: int = 1) -> int:
+    """Return d if it is in range."""
     return check_int(depth, "depth", low, _MOST_DEPTH)
 
 
-def _check_ratio(feature_ratio: Any) -> float:
+def check_ratio(feature_ratio: Any) -> float:
+    """Return the feature ratio if it is in [0, 1]."""
     ratio = check_real(feature_ratio, "feature_ratio", zero=True)
     if ratio > 1:
         raise DataError(f"feature_ratio is {feature_ratio}, expected at most 1")
