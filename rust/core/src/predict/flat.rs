@@ -86,7 +86,7 @@ impl FlatIndex {
             .collect()
     }
 
-    fn accumulate(&self, node: &NodeClassifiers, row: &Row<'_>, ws: &mut FlatWorkspace) {
+    fn accumulate(&self, node: &NodeClassifiers, row: &Row, ws: &mut FlatWorkspace) {
         for_each_run(node, &self.node, row, |x, run| {
             for e in run {
                 let child = e.child as usize;
@@ -108,7 +108,7 @@ impl FlatIndex {
     pub(super) fn top_k(
         &self,
         node: &NodeClassifiers,
-        row: &Row<'_>,
+        row: &Row,
         allowed: Option<&[u32]>,
         ws: &mut FlatWorkspace,
         best: &mut TopK,
@@ -147,7 +147,7 @@ impl FlatIndex {
     pub(super) fn above(
         &self,
         node: &NodeClassifiers,
-        row: &Row<'_>,
+        row: &Row,
         above: impl Fn(f32) -> bool,
         ws: &mut FlatWorkspace,
         labels: &mut Vec<u32>,
@@ -175,7 +175,7 @@ impl FlatIndex {
     pub(super) fn decision(
         &self,
         node: &NodeClassifiers,
-        row: &Row<'_>,
+        row: &Row,
         ws: &mut FlatWorkspace,
         out: &mut [f32],
     ) {
