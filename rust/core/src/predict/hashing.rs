@@ -7,6 +7,9 @@ const MAX_PROBES: usize = 64;
 /// Slots for each id, at least; a power of two up to twice as many are kept.
 const SPARSITY: usize = 4;
 
+/// Ids looked up at a time.
+const BLOCK: usize = 64;
+
 /// Fibonacci hashing: the upper bits of the product spread neighbouring ids.
 #[inline]
 fn hash(id: u32) -> u32 {
@@ -50,9 +53,38 @@ impl SlotTable {
         !self.slots.is_empty()
     }
 
+    /// Call `each(i, position)` for all `asked[i]` that are in `ids`, the list
+    /// that was filled in, in the order of `asked`.
+    #[inline]
+    pub(super) fn each_found(
+        &self,
+        asked: &[u32],
+        ids: &[u32],
+        mut each: impl FnMut(usize, usize),
+    ) {
+        let mask = self.slots.len() - 1;
+        for (start, block) in (0..).step_by(BLOCK).zip(asked.chunks(BLOCK)) {
+            // Most ids meet an empty slot. Which ones is beyond a branch
+            // predictor, so the others are collected without a branch.
+            let mut met = [0u8; BLOCK];
+            let mut n_met = 0;
+            for (i, &id) in block.iter().enumerate() {
+                met[n_met % BLOCK] = i as u8;
+                let slot = self.slots[(hash(id) >> self.shift) as usize & mask];
+                n_met += usize::from(slot != 0);
+            }
+            for &i in &met[..n_met] {
+                let i = usize::from(i);
+                if let Some(position) = self.find(block[i], ids) {
+                    each(start + i, position);
+                }
+            }
+        }
+    }
+
     /// Position of `id` in `ids`, the list that was filled in.
     #[inline]
-    pub(super) fn find(&self, id: u32, ids: &[u32]) -> Option<usize> {
+    fn find(&self, id: u32, ids: &[u32]) -> Option<usize> {
         let mask = self.slots.len() - 1;
         let mut at = (hash(id) >> self.shift) as usize;
         loop {
@@ -78,9 +110,11 @@ mod tests {
             // What was there before is gone.
             table.fill(&[5, 6, 7]);
             assert!(table.fill(&ids));
-            for id in 0..7 * n + 10 {
-                assert_eq!(table.find(id, &ids), ids.iter().position(|&i| i == id));
-            }
+            let asked: Vec<u32> = (0..7 * n + 10).collect();
+            let mut found = Vec::new();
+            table.each_found(&asked, &ids, |i, position| found.push((i, position)));
+            let expected: Vec<_> = (0..n as usize).map(|at| (7 * at + 3, at)).collect();
+            assert_eq!(found, expected);
         }
     }
 

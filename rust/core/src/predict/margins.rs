@@ -113,18 +113,11 @@ pub(super) fn for_each_run(
             }
         }
         NodeIndex::Table(table) if !few => {
-            for (j, x) in row.pairs() {
-                if let Some(at) = table.find(j, features) {
-                    each(x, run(at));
-                }
-            }
+            table.each_found(&row.indices, features, |i, at| each(row.values[i], run(at)));
         }
         _ if row.table.is_filled() && (few || features.len() <= SCANNED) => {
-            for (at, &j) in features.iter().enumerate() {
-                if let Some(i) = row.table.find(j, &row.indices) {
-                    each(row.values[i], run(at));
-                }
-            }
+            let table = &row.table;
+            table.each_found(features, &row.indices, |at, i| each(row.values[i], run(at)));
         }
         _ => {
             let mut from = 0;
