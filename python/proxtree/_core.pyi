@@ -174,19 +174,19 @@ class Model:
         *,
         allowed: NDArray[np.int32] | None,
         beam_size: int,
-        n_threads: int,
+        n_threads: int | None,
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]: ...
     def predict_threshold(
-        self, x: _Csr, threshold: float, *, beam_size: int, n_threads: int
+        self, x: _Csr, threshold: float, *, beam_size: int, n_threads: int | None
     ) -> tuple[_Index, _Index]: ...
-    def decision_function(self, x: _Csr, *, n_threads: int) -> NDArray[np.float32]: ...
+    def decision_function(self, x: _Csr, *, n_threads: int | None) -> NDArray[np.float32]: ...
     def score_pairs(
         self,
         x: _Csr,
         rows: NDArray[np.int32],
         labels: NDArray[np.int32],
         *,
-        n_threads: int,
+        n_threads: int | None,
     ) -> NDArray[np.float32]: ...
     def coef(self) -> tuple[_CsrOut, NDArray[np.float64]]: ...
     def node(self, tree: int, node: int) -> tuple[_CsrOut, NDArray[np.float64]]: ...
