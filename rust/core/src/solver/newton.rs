@@ -31,6 +31,10 @@ const LONGEST: f64 = 1e60;
 /// Share of the predicted fall that a cut step must reach.
 const SUFFICIENT: f64 = 0.1;
 
+/// Lengths tried along the direction cut at zero, and the ratio of two.
+const ARC: usize = 6;
+const ARC_RATIO: f64 = 0.4;
+
 /// Scratch of the Newton steps, one entry a coordinate or a compact row.
 #[derive(Debug, Default)]
 pub(super) struct NewtonBuffers {
@@ -295,33 +299,25 @@ impl NewtonBuffers {
         if !self.direction.iter().all(|d| d.is_finite()) {
             return false;
         }
-        // The direction with sign changes cut at zero, kept in `conjugate`.
-        self.conjugate.clear();
-        let mut slope = 0.0;
-        let mut n_cut = 0;
-        for k in 0..n {
-            let (w, d) = (self.w[k], self.direction[k]);
-            let crosses = self.alpha[k] > 0.0 && w * (w + d) < 0.0;
-            n_cut += usize::from(crosses);
-            let cut = if crosses { -w } else { d };
-            slope += self.gradient[k] * cut;
-            self.conjugate.push(cut);
-        }
-        if !slope.is_finite() {
-            return false;
-        }
-        if slope < 0.0 {
-            std::mem::swap(&mut self.direction, &mut self.conjugate);
-            self.set_fall(support);
-            if self.ray(&support.weight).change(1.0) <= SUFFICIENT * slope {
-                self.advance(support, 1.0, None);
-                return true;
+        // Along the direction with sign changes cut at zero, kept in `conjugate`.
+        std::mem::swap(&mut self.direction, &mut self.conjugate);
+        let mut t = 1.0;
+        for _ in 0..if n <= DENSE { 1 } else { ARC } {
+            let slope = self.bend(t);
+            if !slope.is_finite() {
+                break;
             }
-            std::mem::swap(&mut self.direction, &mut self.conjugate);
+            if slope < 0.0 {
+                self.set_fall(support);
+                if self.ray(&support.weight).change(1.0) <= SUFFICIENT * slope {
+                    self.advance(support, 1.0, None);
+                    return true;
+                }
+            }
+            t *= ARC_RATIO;
         }
-        if n_cut > 0 || slope >= 0.0 {
-            self.set_fall(support);
-        }
+        std::mem::swap(&mut self.direction, &mut self.conjugate);
+        self.set_fall(support);
         let (mut kinks, mut gained) = (
             std::mem::take(&mut self.kinks),
             std::mem::take(&mut self.gained),
@@ -337,6 +333,25 @@ impl NewtonBuffers {
             self.advance(support, t, on_kink);
         }
         falls
+    }
+
+    /// Set `direction` to the way from `w` to `w + t conjugate`, coordinates that
+    /// would change sign cut at zero; the slope along it.
+    fn bend(&mut self, t: f64) -> f64 {
+        let n = self.w.len();
+        self.direction.clear();
+        let mut slope = 0.0;
+        for k in 0..n {
+            let (w, d) = (self.w[k], t * self.conjugate[k]);
+            let cut = if self.alpha[k] > 0.0 && w * (w + d) < 0.0 {
+                -w
+            } else {
+                d
+            };
+            slope += self.gradient[k] * cut;
+            self.direction.push(cut);
+        }
+        slope
     }
 
     fn ray<'a>(&'a self, weight: &'a [f64]) -> Ray<'a> {
