@@ -15,6 +15,7 @@
 
 mod auto;
 mod certificate;
+mod compact;
 mod coordinate_descent;
 mod descent;
 mod design;

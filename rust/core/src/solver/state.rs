@@ -1,6 +1,7 @@
 //! What a thread keeps between steps of a solve, and reuses for every problem.
 
 use super::certificate::Proof;
+use super::compact::Compact;
 use super::newton::NewtonBuffers;
 use super::support::Support;
 use super::{Design, Intercept, Moment, Problem};
@@ -110,6 +111,7 @@ pub struct Workspace {
     pub(super) candidates: Vec<u32>,
     pub(super) support: Support,
     pub(super) newton: NewtonBuffers,
+    pub(super) compact: Compact,
     /// Scratch of the certificate.
     pub(super) steep: Vec<f64>,
     solution: Vec<(u32, f64)>,
@@ -156,6 +158,7 @@ impl Workspace {
             candidates: Vec::new(),
             support: Support::new(n),
             newton: NewtonBuffers::default(),
+            compact: Compact::default(),
             steep: Vec::new(),
             solution: Vec::new(),
             n_pruned: 0,
