@@ -28,6 +28,7 @@ pub struct Design<'a> {
     column_sum: Vec<f64>,
     column_square: Vec<f64>,
     largest_value: f64,
+    largest_weight: f64,
 }
 
 impl<'a> Design<'a> {
@@ -71,6 +72,10 @@ impl<'a> Design<'a> {
             None => rows.n_rows() as f64,
             Some(w) => w.iter().fold(0.0, |a, b| a + b),
         };
+        let largest_weight = match &sample_weight {
+            None => 1.0,
+            Some(w) => w.iter().copied().fold(0.0, f64::max),
+        };
         let largest_value = rows
             .data()
             .iter()
@@ -83,6 +88,7 @@ impl<'a> Design<'a> {
             column_sum,
             column_square,
             largest_value,
+            largest_weight,
         })
     }
 
@@ -131,6 +137,11 @@ impl<'a> Design<'a> {
     /// `sum_i weight_i x_ij^2` of feature `j`.
     pub fn column_square(&self, j: usize) -> f64 {
         self.column_square[j]
+    }
+
+    /// The largest sample weight.
+    pub fn largest_weight(&self) -> f64 {
+        self.largest_weight
     }
 
     /// The largest `|x_ij|`.
