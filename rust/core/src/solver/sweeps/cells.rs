@@ -146,19 +146,162 @@ pub(super) fn add(sums: &mut [f32], column: Column<'_>, d: f32) {
 pub(super) fn dot(vector: &[f32], column: Column<'_>) -> f64 {
     let mut sum = 0.0;
     for (ids, values) in column.0.chunks(BATCH).zip(column.1.chunks(BATCH)) {
-        let mut lanes = [0.0; 8];
-        let ((ids, last), (values, rest)) = (ids.as_chunks::<8>(), values.as_chunks::<8>());
-        for (ids, values) in ids.iter().zip(values) {
-            for k in 0..8 {
-                lanes[k] += vector[ids[k] as usize] * values[k];
-            }
-        }
-        for (lane, (&i, &x)) in lanes.iter_mut().zip(last.iter().zip(rest)) {
-            *lane += vector[i as usize] * x;
-        }
-        sum += total(lanes);
+        sum += total(dot_lanes(vector, ids, values));
     }
     sum
+}
+
+#[inline]
+fn dot_lanes(vector: &[f32], ids: &[u32], values: &[f32]) -> [f32; 8] {
+    let (done, mut lanes);
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::arch::is_x86_feature_detected!("avx2") {
+            done = ids.len() / 8 * 8;
+            // SAFETY: the processor has AVX2; ids are below the number of rows.
+            lanes = unsafe { avx2::dot(vector, &ids[..done], values) };
+        } else {
+            (done, lanes) = (0, [0.0; 8]);
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        (done, lanes) = (0, [0.0; 8]);
+    }
+    for (k, (&i, &x)) in ids[done..].iter().zip(&values[done..]).enumerate() {
+        lanes[k % 8] += vector[i as usize] * x;
+    }
+    lanes
+}
+
+/// Define a function over rows that is compiled once more for AVX2: plain loops,
+/// whose sums run in eight lanes, so both versions give the same bits.
+macro_rules! compiled_twice {
+    ($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)? $body:block) => {
+        $(#[$doc])*
+        pub(super) fn $name($($arg: $type),*) $(-> $out)? {
+            #[inline(always)]
+            #[expect(clippy::inline_always, reason = "compiled inside its callers")]
+            fn plain($($arg: $type),*) $(-> $out)? $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2")]
+                fn wide($($arg: $type),*) $(-> $out)? {
+                    plain($($arg),*)
+                }
+                if std::arch::is_x86_feature_detected!("avx2") {
+                    // SAFETY: the processor has AVX2, which is all that it asks.
+                    return unsafe { wide($($arg),*) };
+                }
+            }
+            plain($($arg),*)
+        }
+    };
+}
+
+compiled_twice! {
+    /// First and second derivative of the loss in the intercept.
+    fn intercept_slope(cells: &[Cell], intercept: f32) -> (f64, f64) {
+        let (mut g, mut h) = (0.0, 0.0);
+        for cells in cells.chunks(BATCH) {
+            let (mut a, mut c) = ([0.0_f32; 8], [0.0_f32; 8]);
+            let (eights, rest) = cells.as_chunks::<8>();
+            for eight in eights {
+                for k in 0..8 {
+                    let hinge = eight[k].hinge(intercept);
+                    let weight = eight[k].signed_weight;
+                    a[k] += weight * hinge.max(0.0);
+                    c[k] += if hinge > 0.0 { weight.abs() } else { 0.0 };
+                }
+            }
+            for (k, cell) in rest.iter().enumerate() {
+                let hinge = cell.hinge(intercept);
+                a[k] += cell.signed_weight * hinge.max(0.0);
+                c[k] += if hinge > 0.0 { cell.signed_weight.abs() } else { 0.0 };
+            }
+            g += total(a);
+            h += total(c);
+        }
+        (-2.0 * g, 2.0 * h)
+    }
+}
+
+compiled_twice! {
+    /// `2 c_i` of active rows, else 0.
+    fn set_curvature(cells: &[Cell], intercept: f32, curvature: &mut Vec<f32>) {
+        curvature.clear();
+        curvature.extend(cells.iter().map(|cell| {
+            if cell.hinge(intercept) > 0.0 {
+                2.0 * cell.signed_weight.abs()
+            } else {
+                0.0
+            }
+        }));
+    }
+}
+
+compiled_twice! {
+    /// `vector_i *= factor_i`; the sum of the products.
+    fn scale(vector: &mut [f32], factors: &[f32]) -> f64 {
+        let mut sum = 0.0;
+        for (vector, factors) in vector.chunks_mut(BATCH).zip(factors.chunks(BATCH)) {
+            let mut lanes = [0.0_f32; 8];
+            let (eights, rest) = vector.as_chunks_mut::<8>();
+            let (factors, last) = factors.as_chunks::<8>();
+            for (eight, factors) in eights.iter_mut().zip(factors) {
+                for k in 0..8 {
+                    eight[k] *= factors[k];
+                    lanes[k] += eight[k];
+                }
+            }
+            for ((lane, v), f) in lanes.iter_mut().zip(rest).zip(last) {
+                *v *= f;
+                *lane += *v;
+            }
+            sum += total(lanes);
+        }
+        sum
+    }
+}
+
+compiled_twice! {
+    /// The change of the loss if `along_i + d` were added to each margin.
+    fn change(cells: &[Cell], intercept: f32, along: &[f32], d: f32) -> f64 {
+        let mut sum = 0.0;
+        for (cells, along) in cells.chunks(BATCH).zip(along.chunks(BATCH)) {
+            let mut lanes = [0.0_f32; 8];
+            let (eights, rest) = cells.as_chunks::<8>();
+            let (along, last) = along.as_chunks::<8>();
+            for (eight, along) in eights.iter().zip(along) {
+                for k in 0..8 {
+                    lanes[k] += fall(eight[k], intercept, along[k] + d);
+                }
+            }
+            for ((lane, &cell), &t) in lanes.iter_mut().zip(rest).zip(last) {
+                *lane += fall(cell, intercept, t + d);
+            }
+            sum += total(lanes);
+        }
+        sum
+    }
+}
+
+/// The change of a row's loss if `z` were added to its margin.
+#[inline]
+fn fall(cell: Cell, intercept: f32, z: f32) -> f32 {
+    let hinge = cell.hinge(intercept);
+    let after = (hinge - signed(z, cell.signed_weight)).max(0.0);
+    let before = hinge.max(0.0);
+    cell.signed_weight.abs() * ((after - before) * (after + before))
+}
+
+compiled_twice! {
+    /// Add `length * along_i` to each margin.
+    fn advance(cells: &mut [Cell], along: &[f32], length: f32) {
+        for (cell, &z) in cells.iter_mut().zip(along) {
+            cell.base -= signed(length * z, cell.signed_weight);
+        }
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -242,6 +385,27 @@ mod avx2 {
             h = _mm256_add_ps(h, _mm256_and_ps(square, active));
         }
         (in_order(g), in_order(h))
+    }
+
+    /// # Safety
+    /// The ids lie in the vector, their number is a multiple of eight, and there
+    /// are as many values.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn dot(vector: &[f32], ids: &[u32], values: &[f32]) -> [f32; 8] {
+        let mut sum = _mm256_setzero_ps();
+        for (ids, values) in ids.chunks_exact(8).zip(values.chunks_exact(8)) {
+            // SAFETY: chunks of eight; the ids as the caller promises.
+            let product = unsafe {
+                let i = _mm256_loadu_si256(ids.as_ptr().cast());
+                let v = _mm256_i32gather_ps::<4>(vector.as_ptr(), i);
+                _mm256_mul_ps(v, _mm256_loadu_ps(values.as_ptr()))
+            };
+            sum = _mm256_add_ps(sum, product);
+        }
+        let mut out = [0.0; 8];
+        // SAFETY: there are eight places to store to.
+        unsafe { _mm256_storeu_ps(out.as_mut_ptr(), sum) };
+        out
     }
 
     /// # Safety

@@ -1,6 +1,6 @@
 //! Sweeps in `f32`, each sum gathered in `f64`.
 
-use super::cells::{BATCH, Cell, shift, slope};
+use super::cells::{Cell, intercept_slope, shift, slope};
 use super::newton;
 use crate::parallel::Control;
 use crate::solver::certificate::prove;
@@ -287,29 +287,4 @@ fn step_intercept(problem: &Scaled<'_>, cells: &[Cell], mut b: f64) -> f64 {
         };
     }
     b
-}
-
-/// First and second derivative of the loss in the intercept.
-pub(super) fn intercept_slope(cells: &[Cell], intercept: f32) -> (f64, f64) {
-    let (mut g, mut h) = (0.0, 0.0);
-    for cells in cells.chunks(BATCH) {
-        let (mut a, mut c) = ([0.0_f32; 8], [0.0_f32; 8]);
-        let (eights, rest) = cells.as_chunks::<8>();
-        let mut add = |k: usize, cell: Cell| {
-            let hinge = cell.hinge(intercept);
-            a[k] += cell.signed_weight * hinge.max(0.0);
-            c[k] += f32::from(u8::from(hinge > 0.0)) * cell.signed_weight.abs();
-        };
-        for eight in eights {
-            for (k, &cell) in eight.iter().enumerate() {
-                add(k, cell);
-            }
-        }
-        for (k, &cell) in rest.iter().enumerate() {
-            add(k, cell);
-        }
-        g += a.iter().fold(0.0, |s, &x| s + f64::from(x));
-        h += c.iter().fold(0.0, |s, &x| s + f64::from(x));
-    }
-    (-2.0 * g, 2.0 * h)
 }

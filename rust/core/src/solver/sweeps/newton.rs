@@ -1,7 +1,7 @@
 //! A Newton step on the non-zero weights, signs held, column by column.
 
-use super::cells::{BATCH, Cell, add, dot, signed, slope};
-use super::narrow::{Coordinate, intercept_slope};
+use super::cells::{self, Cell, add, dot, slope};
+use super::narrow::Coordinate;
 use crate::solver::ray::Ray;
 use crate::solver::state::Scaled;
 
@@ -142,7 +142,7 @@ impl Buffers {
             self.gradient.push(g);
             self.diagonal.push(h + problem.ridge);
         }
-        let (g, h) = intercept_slope(cells, b);
+        let (g, h) = cells::intercept_slope(cells, b);
         let alpha = problem.intercept_alpha.unwrap_or(0.0);
         let is_frozen = problem.intercept_alpha.is_none() || (alpha > 0.0 && intercept == 0.0);
         let g = if intercept == 0.0 {
@@ -157,11 +157,7 @@ impl Buffers {
         // No direction moves a coordinate of infinite curvature.
         self.diagonal
             .push(if is_frozen { f64::INFINITY } else { h });
-        self.curvature.clear();
-        self.curvature.extend(cells.iter().map(|cell| {
-            let active = f32::from(u8::from(cell.hinge(b) > 0.0));
-            2.0 * active * cell.signed_weight.abs()
-        }));
+        cells::set_curvature(cells, b, &mut self.curvature);
         if is_frozen {
             largest
         } else {
@@ -225,15 +221,7 @@ impl Buffers {
             let j = list[at as usize].feature as usize;
             add(along, problem.design.column(j), d as f32);
         }
-        let mut sum = 0.0;
-        for (along, curvature) in along.chunks_mut(BATCH).zip(self.curvature.chunks(BATCH)) {
-            let mut lanes = [0.0_f32; 8];
-            for (k, (t, c)) in along.iter_mut().zip(curvature).enumerate() {
-                *t *= c;
-                lanes[k % 8] += *t;
-            }
-            sum += lanes.iter().fold(0.0, |s, &x| s + f64::from(x));
-        }
+        let sum = cells::scale(along, &self.curvature);
         self.product.clear();
         for (k, &at) in self.support.iter().enumerate() {
             let j = list[at as usize].feature as usize;
@@ -261,19 +249,8 @@ impl Buffers {
 
     /// Objective after the whole step minus before.
     fn change(&self, cells: &[Cell], intercept: f64) -> f64 {
-        let b = intercept as f32;
         let db = self.direction[self.support.len()] as f32;
-        let mut loss = 0.0;
-        for (cells, along) in cells.chunks(BATCH).zip(self.along.chunks(BATCH)) {
-            let mut lanes = [0.0_f32; 8];
-            for (k, (cell, &t)) in cells.iter().zip(along).enumerate() {
-                let hinge = cell.hinge(b);
-                let after = (hinge - signed(t + db, cell.signed_weight)).max(0.0);
-                let before = hinge.max(0.0);
-                lanes[k % 8] += cell.signed_weight.abs() * ((after - before) * (after + before));
-            }
-            loss += lanes.iter().fold(0.0, |s, &x| s + f64::from(x));
-        }
+        let loss = cells::change(cells, intercept as f32, &self.along, db);
         let mut penalty = 0.0;
         for (k, (&w, &d)) in self.w.iter().zip(&self.direction).enumerate() {
             let moved = w + d;
@@ -321,10 +298,7 @@ impl Buffers {
         intercept: &mut f64,
         (length, on_kink): (f64, Option<usize>),
     ) {
-        let t = length as f32;
-        for (cell, &z) in cells.iter_mut().zip(&self.along) {
-            cell.base -= signed(t * z, cell.signed_weight);
-        }
+        cells::advance(cells, &self.along, length as f32);
         let moved = |k: usize| {
             let w = self.w[k] + length * self.direction[k];
             if on_kink == Some(k) { 0.0 } else { w }
