@@ -107,6 +107,7 @@ pub struct Workspace {
     pub(super) gradient: Vec<f64>,
     pub(super) working_set: Vec<u32>,
     pub(super) sweep_list: Vec<u32>,
+    pub(super) sweeps: super::sweeps::Buffers,
     pub(super) in_working_set: Vec<bool>,
     pub(super) candidates: Vec<u32>,
     pub(super) support: Support,
@@ -154,6 +155,7 @@ impl Workspace {
             gradient: vec![0.0; d],
             working_set: Vec::new(),
             sweep_list: Vec::new(),
+            sweeps: super::sweeps::Buffers::default(),
             in_working_set: vec![false; d],
             candidates: Vec::new(),
             support: Support::new(n),
@@ -325,6 +327,16 @@ impl Workspace {
     pub(super) fn set_weight(&mut self, design: &Design<'_>, j: u32, w: f64) {
         if w != 0.0 {
             self.see(design, j);
+            self.weights[j as usize] = w;
+        }
+    }
+
+    /// Set a weight that is zero; rows and margins follow at the next
+    /// [`Self::refresh`], which must come before anything else.
+    pub(super) fn put_weight(&mut self, j: u32, w: f64) {
+        if w != 0.0 {
+            self.is_seen[j as usize] = true;
+            self.seen.push(j);
             self.weights[j as usize] = w;
         }
     }
