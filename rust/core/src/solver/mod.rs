@@ -33,6 +33,7 @@ mod sweeps;
 use std::time::Instant;
 
 pub use design::Design;
+pub use dual_coordinate_descent::SharedStart;
 pub use method::Method;
 pub use state::Workspace;
 

@@ -1,8 +1,10 @@
 //! What a thread keeps between steps of a solve, and reuses for every problem.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::certificate::Proof;
+use super::dual_coordinate_descent::SharedStart;
 use super::newton::NewtonBuffers;
 use super::support::Support;
 use super::{Design, Intercept, Moment, Problem};
@@ -114,6 +116,7 @@ pub struct Workspace {
     pub(super) newton: NewtonBuffers,
     /// Scratch of the certificate.
     pub(super) steep: Vec<f64>,
+    pub(super) shared_start: Option<Arc<SharedStart>>,
     solution: Vec<(u32, f64)>,
     n_pruned: u64,
     clock: Option<Instant>,
@@ -156,11 +159,19 @@ impl Workspace {
             support: Support::new(n),
             newton: NewtonBuffers::default(),
             steep: Vec::new(),
+            shared_start: None,
             solution: Vec::new(),
             n_pruned: 0,
             clock: None,
             history: Vec::new(),
         }
+    }
+
+    /// The same memory, where problems without a start of their own begin at `start`.
+    #[must_use]
+    pub fn with_start(mut self, start: Option<Arc<SharedStart>>) -> Self {
+        self.shared_start = start;
+        self
     }
 
     /// The weights of the last solve: (feature, weight), sorted, none zero.

@@ -1,12 +1,13 @@
 //! The problems of one node, by one thread or many.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::Recipe;
+use super::{ClassWeight, Recipe};
 use crate::model::{ChildWeights, NodeClassifiers};
 use crate::parallel::{Control, thread_cpu_seconds};
-use crate::solver::{Certificate, Design, Problem, Settings, Workspace, solve};
+use crate::solver::{Certificate, Design, Problem, Settings, SharedStart, Workspace, solve};
 use crate::sparse::PatternView;
 use crate::{Error, Result};
 
@@ -63,10 +64,18 @@ pub(super) fn solve_node(
         Hands::One => 1,
     };
     Workspace::check_room(design, n_threads)?;
+    let negative = match recipe.class_weight {
+        ClassWeight::Fixed(_, negative) => negative,
+        // What it is for all but the largest classes.
+        ClassWeight::Balanced => 0.5,
+    };
+    let intercept = recipe.intercept;
+    let start = SharedStart::new(design, settings.method, negative, intercept, control)?;
+    let start = start.map(Arc::new);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut part = Part::default();
-        let mut workspace = Workspace::new(design);
+        let mut workspace = Workspace::new(design).with_start(start.clone());
         while let Some(&p) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
             control.check()?;
             let problem = recipe.problem(design, positives.row(p as usize));
