@@ -11,9 +11,7 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use proxtree_core::parallel::Control;
-use proxtree_core::solver::{
-    Design, Intercept, Method, Problem, Settings, Stop, Workspace, solve,
-};
+use proxtree_core::solver::{Design, Intercept, Method, Problem, Settings, Stop, Workspace, solve};
 
 mod draw;
 

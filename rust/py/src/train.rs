@@ -3,8 +3,7 @@
 use numpy::{PyArray1, PyReadonlyArray1};
 use proxtree_core::model::Scoring;
 use proxtree_core::solver::{
-    Certificate, Design, Intercept, Problem, Settings, Stop, Workspace,
-    solve as solve_core,
+    Certificate, Design, Intercept, Problem, Settings, Stop, Workspace, solve as solve_core,
 };
 use proxtree_core::train::{ClassWeight, Plan, Recipe, Record, RootRows, train_model};
 use proxtree_core::{Error, Result};

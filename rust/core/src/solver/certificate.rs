@@ -8,6 +8,10 @@ use crate::parallel::Control;
 /// Rows between two looks at the cancel flag.
 const ROWS_PER_CHECK: usize = 1 << 14;
 
+/// A free intercept whose duals are out of balance by more than this share is not
+/// one that was solved for.
+const CLOSE: f64 = 1e-9;
+
 /// What a look at the gap finds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Proof {
@@ -216,6 +220,20 @@ fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
     let mut steepest = state.gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
     let mut limit = f64::INFINITY;
     match problem.intercept_alpha {
+        Some(0.0) if imbalance > CLOSE * s1 => {
+            let (gradient, s1, s2) = balanced(problem, state, sums);
+            let steepest = gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
+            let limit = 2.0 * s1 / s2;
+            if s2 == 0.0 {
+                return 0.0;
+            }
+            if problem.ridge > 0.0 {
+                let steep = &mut state.steep;
+                return ridge_dual(problem, &gradient, steep, 0.0, limit, s1, s2);
+            }
+            let tau = limit.min(problem.alpha / steepest);
+            return tau * s1 - 0.25 * tau * tau * s2;
+        }
         // A free intercept asks for sum(s a) = 0, which floating point never
         // meets: the heavier side is scaled down to the lighter one's sum. That
         // moves A^T a by at most the weight taken away times the largest value,
@@ -233,22 +251,45 @@ fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
         return tau * s1 - 0.25 * tau * tau * s2;
     }
     let slack = steepest - state.gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
-    ridge_dual(problem, state, slack, limit, s1, s2)
+    let Workspace {
+        gradient, steep, ..
+    } = state;
+    ridge_dual(problem, gradient, steep, slack, limit, s1, s2)
+}
+
+/// The dual point of a free intercept that is off: the heavier class is scaled
+/// down to the lighter one's sum. Its `A^T a`, `sum a` and `sum a^2 / c`.
+fn balanced(problem: &Scaled<'_>, state: &Workspace, sums: &Sums) -> (Vec<f64>, f64, f64) {
+    let least = sums.positive.min(sums.negative);
+    let share = |sum: f64| if sum > least { least / sum } else { 1.0 };
+    let (up, down) = (share(sums.positive), share(sums.negative));
+    let mut gradient: Vec<f64> = state.gradient.iter().map(|g| down * g).collect();
+    let mut square = 0.0;
+    for &i in &state.touched[..state.n_positives()] {
+        let row = &state.rows[i as usize];
+        let hinge = row.hinge(state.intercept).max(0.0);
+        square += row.weight() * hinge * hinge;
+        let residual = 2.0 * (up - down) * row.weight() * hinge;
+        let (ids, values) = problem.design.rows().row(i as usize);
+        for (&j, &x) in ids.iter().zip(values) {
+            gradient[j as usize] -= residual * f64::from(x);
+        }
+    }
+    let s2 = up * up * square + down * down * (sums.square - square).max(0.0);
+    (gradient, 4.0 * least, 4.0 * s2)
 }
 
 /// `max over tau in [0, limit]` of
 /// `tau s1 - tau^2 s2 / 4 - sum_j soft(tau |g_j|, alpha)^2 / (2 ridge)`.
 fn ridge_dual(
     problem: &Scaled<'_>,
-    state: &mut Workspace,
+    gradient: &[f64],
+    steep: &mut Vec<f64>,
     slack: f64,
     limit: f64,
     s1: f64,
     s2: f64,
 ) -> f64 {
-    let Workspace {
-        gradient, steep, ..
-    } = state;
     steep.clear();
     let reach = gradient.iter().map(|g| g.abs() + slack);
     steep.extend(reach.filter(|g| limit * g > problem.alpha));

@@ -49,7 +49,10 @@ pub(super) fn run(
     control: &Control,
 ) -> Certificate {
     let problem = Squared::new(problem, c, control);
-    if settings.max_iter == 0 {
+    // A free intercept of 1 or -1 is all that a single class needs.
+    let (positive, negative) = state.class_totals();
+    let one_class = positive == 0.0 || negative == 0.0;
+    if settings.max_iter == 0 || (problem.intercept == Intercept::Free && one_class) {
         let proof = problem.without_weights(settings, state);
         return proof.certificate(state, 0, proof.status_within(settings.tol));
     }
@@ -79,8 +82,16 @@ impl Span {
     /// As bounds of the next sweep: none on a side that 0 is not inside of.
     fn opened(self) -> Self {
         Self {
-            low: if self.low >= 0.0 { f64::NEG_INFINITY } else { self.low },
-            high: if self.high <= 0.0 { f64::INFINITY } else { self.high },
+            low: if self.low >= 0.0 {
+                f64::NEG_INFINITY
+            } else {
+                self.low
+            },
+            high: if self.high <= 0.0 {
+                f64::INFINITY
+            } else {
+                self.high
+            },
         }
     }
 }
@@ -170,10 +181,16 @@ impl Dual {
         let mu = match problem.intercept {
             Intercept::None => 0.0,
             Intercept::Penalized(scale) => scale * scale,
-            // As long as the rows: then it is one feature among others.
+            // What bends a row's own problem: a move then closes half of the way
+            // or more.
             Intercept::Free => {
-                let mean = square.iter().fold(0.0, |a, b| a + b) / n as f64;
-                if mean > 0.0 { mean } else { 1.0 }
+                let bends = (0..n).map(|i| (problem.weight(state, i), square[i]));
+                let (sum, count) = bends
+                    .filter(|&(weight, _)| weight > 0.0)
+                    .fold((0.0, 0), |(sum, count), (weight, square)| {
+                        (sum + square + 0.5 / weight, count + 1)
+                    });
+                sum / f64::from(count.max(1))
             }
         };
         let begins = state.nonzero().next().is_some();

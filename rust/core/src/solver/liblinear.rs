@@ -307,8 +307,8 @@ impl Coordinate {
         let mut delta = penalty * ((w + d).abs() - w.abs()) + slope * d;
         let (mut before, mut done) = (0.0, 0.0);
         for trial in 0..TRIALS {
-            let rest = penalty * ((w + d).abs() - w.abs()) + ridge * d * (w + 0.5 * d)
-                - SIGMA * delta;
+            let rest =
+                penalty * ((w + d).abs() - w.abs()) + ridge * d * (w + 0.5 * d) - SIGMA * delta;
             // The loss rises by at most this: no pass to measure it.
             if square * d * d + loss_slope * d + rest <= 0.0 {
                 for (i, x) in column() {

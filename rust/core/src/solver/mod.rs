@@ -25,9 +25,9 @@ mod method;
 mod newton;
 mod ray;
 mod rounds;
+mod squared;
 mod state;
 mod support;
-mod squared;
 mod sweeps;
 
 use std::time::Instant;

@@ -140,7 +140,11 @@ impl<'a> Squared<'a> {
         // Both classes' hinges are positive between -1 and 1, where this lies.
         let total = 2.0 * self.unit * (positive + negative);
         let pull = 2.0 * self.unit * (positive - negative);
-        state.intercept = if pull == 0.0 { 0.0 } else { pull / (ridge + total) };
+        state.intercept = if pull == 0.0 {
+            0.0
+        } else {
+            pull / (ridge + total)
+        };
         if settings.round_intercept {
             state.intercept = f64::from(state.intercept as f32);
         }

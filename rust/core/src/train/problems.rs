@@ -1,6 +1,5 @@
 //! The problems of one node, by one thread or many.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -88,7 +87,7 @@ pub(super) fn solve_node(
         Hands::One => vec![work()],
     };
     let parts = parts.into_iter().collect::<Result<Vec<Part>>>()?;
-    assemble(positives.n_rows(), &parts, feature_ids)
+    assemble(positives.n_rows(), parts, feature_ids)
 }
 
 /// What one thread solved, in its own order.
@@ -148,7 +147,11 @@ impl Part {
 
 /// Bring the parts into the order of the children; `feature_ids` are the global
 /// ids of the node's own features, where it has its own.
-fn assemble(n_problems: usize, parts: &[Part], feature_ids: Option<&[u32]>) -> Result<SolvedNode> {
+fn assemble(
+    n_problems: usize,
+    mut parts: Vec<Part>,
+    feature_ids: Option<&[u32]>,
+) -> Result<SolvedNode> {
     // Where each problem went: (part, position in it).
     let mut place = vec![(0, 0); n_problems];
     for (a, part) in parts.iter().enumerate() {
@@ -156,18 +159,17 @@ fn assemble(n_problems: usize, parts: &[Part], feature_ids: Option<&[u32]>) -> R
             place[p as usize] = (a, b);
         }
     }
-    let global: Vec<Cow<'_, [u32]>> = parts
-        .iter()
-        .map(|part| match feature_ids {
-            Some(ids) => part.indices.iter().map(|&j| ids[j as usize]).collect(),
-            None => Cow::Borrowed(part.indices.as_slice()),
-        })
-        .collect();
+    // In place: an L2 model has a weight for nearly every feature.
+    if let Some(ids) = feature_ids {
+        for j in parts.iter_mut().flat_map(|part| &mut part.indices) {
+            *j = ids[*j as usize];
+        }
+    }
     let classifiers = NodeClassifiers::from_problems(place.iter().map(|&(a, b)| {
         let part = &parts[a];
         let start = if b == 0 { 0 } else { part.ends[b - 1] };
         ChildWeights {
-            indices: &global[a][start..part.ends[b]],
+            indices: &part.indices[start..part.ends[b]],
             values: &part.values[start..part.ends[b]],
             intercept: part.records[b].certificate.intercept,
         }
