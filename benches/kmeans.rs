@@ -73,6 +73,7 @@ fn bench(c: &mut Criterion) {
             n_clusters: 100,
             max_depth: 6,
             clustering,
+            max_iter: 300,
             seed: 0,
         };
         group.bench_function(format!("tree/{name}"), |b| {

@@ -11,7 +11,9 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use proxtree_core::parallel::Control;
-use proxtree_core::solver::{Design, Intercept, Method, Problem, Settings, Stop, Workspace, solve};
+use proxtree_core::solver::{
+    Design, ForwardBackward, Intercept, Method, Problem, Settings, Stop, Workspace, solve,
+};
 
 mod draw;
 
@@ -36,6 +38,19 @@ fn bench(criterion: &mut Criterion) {
             (
                 "coordinate_descent",
                 Method::CoordinateDescent { eps: 0.01 },
+                Stop::Gap,
+            ),
+            (
+                "forward_backward",
+                Method::ForwardBackward(ForwardBackward::PAPER),
+                Stop::Gap,
+            ),
+            (
+                "forward_backward, fista",
+                Method::ForwardBackward(ForwardBackward {
+                    accelerated: true,
+                    ..ForwardBackward::PAPER
+                }),
                 Stop::Gap,
             ),
             (

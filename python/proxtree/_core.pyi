@@ -15,6 +15,7 @@ __all__ = [
     "format_rows",
     "kmeans",
     "label_features",
+    "measure",
     "normalize_rows",
     "solve",
     "train",
@@ -76,6 +77,9 @@ def train(
     n_threads: int,
     progress: Callable[[int, int, int], object] | None,
 ) -> tuple[Model, list[dict[str, NDArray[Any]]]]: ...
+def measure(
+    x: _Csr, y: _Pattern, tree: LabelTree, *, n_threads: int
+) -> dict[str, NDArray[np.int64]]: ...
 def label_features(*, x: _Csr, y: _Pattern, n_threads: int) -> _CsrOut: ...
 def kmeans(
     *,
@@ -98,6 +102,7 @@ class LabelTree:
         n_clusters: int,
         max_depth: int,
         clustering: str,
+        max_iter: int,
         seed: int,
         n_threads: int,
     ) -> LabelTree: ...

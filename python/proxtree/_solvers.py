@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from proxtree._parameters import check_choice, check_real
+from proxtree._parameters import check_choice, check_int, check_real
 from proxtree.exceptions import DataError
 
 # An option: its default, and what checks a value and returns it.
@@ -17,6 +17,24 @@ def _choice(*values: str) -> Option:
     return values[0], lambda value, name: check_choice(value, name, values)
 
 
+def _none_or(*values: str) -> Option:
+    """Return an option that is None by default, or one of these values."""
+    return (
+        None,
+        lambda value, name: (
+            None if value is None else check_choice(value, name, values)
+        ),
+    )
+
+
+def _share(value: Any, name: str) -> float:
+    """Return `value` as a float strictly between 0 and 1."""
+    number = check_real(value, name)
+    if number >= 1:
+        raise DataError(f"{name} is {value}, expected a number between 0 and 1")
+    return number
+
+
 def _positive(default: float) -> Option:
     """Return an option with a number above zero."""
     return default, check_real
@@ -25,6 +43,15 @@ def _positive(default: float) -> Option:
 # The one home of these defaults: the native module takes every option.
 OPTIONS: dict[str, dict[str, Option]] = {
     "auto": {},
+    # What PRoXML's released code does.
+    "forward_backward": {
+        "acceleration": _none_or("fista"),
+        "stop": _choice("paper", "gap"),
+        "first_step": _positive(0.1),
+        "step_shrink": (0.1, _share),
+        "min_iter": (300, lambda value, name: check_int(value, name, 0)),
+        "step_tol": (1e-4, lambda value, name: check_real(value, name, zero=True)),
+    },
     "coordinate_descent": {
         "variant": _choice("fixed", "liblinear"),
         "eps": _positive(0.01),
@@ -36,9 +63,11 @@ SOLVERS = tuple(OPTIONS)
 
 def ends_by_own_rule(arguments: Mapping[str, Any]) -> bool:
     """Whether what `solver_arguments` returned stops by another rule than the gap."""
+    options: Mapping[str, Any] = arguments["solver_options"]
     return (
         arguments["solver"] == "dual_coordinate_descent"
-        or arguments["solver_options"].get("variant") == "liblinear"
+        or options.get("variant") == "liblinear"
+        or options.get("stop") == "paper"
     )
 
 

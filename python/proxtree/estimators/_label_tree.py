@@ -65,8 +65,8 @@ default="kmeans"
     n_trees : int, default=1
         How many trees, built from different seeds, average their scores.
     max_sweeps : int, optional
-        Most sweeps and Newton steps for a problem, at least 1; None means 12 with
-        solver "auto" and the solver's own limit with others.
+        Most iterations for a problem (sweeps and Newton steps), at least 1; None
+        means 12 with solver "auto" and the solver's own limit with others.
     violation_tol : float, optional
         A problem also ends when the violations of optimality of a sweep add up to
         at most this share of those of its first sweep; 0 means that only `tol`
@@ -83,11 +83,12 @@ default="kmeans"
         label's score is the exponential of the sum.
     beam_size : int, default=10
         How many internal nodes of each depth prediction looks into, at least 1.
-    solver : {"auto", "coordinate_descent", "dual_coordinate_descent"}, default="auto"
-        "auto" is fast; "coordinate_descent" is LIBLINEAR's ``-s 5``, mended or as
-        it is, to compare with; "dual_coordinate_descent" is its ``-s 1``, which
-        solves the L2 problem: a weight for nearly every feature of a node.
-        `proxtree.solve` describes them.
+    solver : {"auto", "forward_backward", "coordinate_descent", \
+"dual_coordinate_descent"}, default="auto"
+        "auto" is fast; "forward_backward" is PRoXML's, "coordinate_descent"
+        LIBLINEAR's ``-s 5``, mended or as it is, to compare with;
+        "dual_coordinate_descent" is its ``-s 1``, which solves the L2 problem: a
+        weight for nearly every feature of a node. `proxtree.solve` describes them.
     tol : float, default=1e-3
         Relative duality gap at which a problem ends, > 0:
         ``gap <= tol * dual_objective``.
@@ -117,7 +118,8 @@ default="kmeans"
         Weight of the losses in the L2 problem, > 0; only
         ``solver="dual_coordinate_descent"`` makes use of it.
     solver_options : dict, optional
-        Options of the solver, as in `proxtree.solve`: ``{"variant": "liblinear",
+        Options of the solver, as in `proxtree.solve`: ``{"acceleration": "fista",
+        "stop": "gap"}`` for "forward_backward", ``{"variant": "liblinear",
         "eps": 0.01}`` for "coordinate_descent", ``{"eps": 0.1}`` for
         "dual_coordinate_descent".
     normalize : bool, default=False
@@ -303,6 +305,9 @@ default="kmeans"
         DataWarning
             Once, with the count of labels without positives.
         """
+        return self._fit(X, Y, sample_weight, "max_sweeps")
+
+    def _arguments(self) -> dict[str, Any]:
         is_early = self.solver == "auto"
         max_sweeps, violation_tol = self.max_sweeps, self.violation_tol
         if max_sweeps is None and is_early:
@@ -325,39 +330,35 @@ default="kmeans"
                 f'solver "{self.solver}", which ends by its own rule'
             )
         self._checked_beam()
-        seeds = _tree_seeds(
-            check_random_state(self.random_state), check_int(self.n_trees, "n_trees", 1)
-        )
-        given: list[LabelTree] = []
+        n_trees = check_int(self.n_trees, "n_trees", 1)
+        # Before anything that takes long.
         if self.tree is None:
-            # Before the label features, which take long.
             check_int(self.n_clusters, "n_clusters", 2)
             check_int(self.max_depth, "max_depth", 1)
             check_choice(self.clustering, "clustering", CLUSTERINGS)
-        elif len(seeds) > 1:
-            raise DataError(f"n_trees is {len(seeds)}, expected 1 with a given tree")
+        elif n_trees > 1:
+            raise DataError(f"n_trees is {n_trees}, expected 1 with a given tree")
         else:
-            given.append(as_label_tree(self.tree))
+            as_label_tree(self.tree)
+        return arguments
 
-        def trees(X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
-            if given:
-                return given
-            if arguments["normalize"]:
-                X = normalize_rows(X)
-            features = label_features(X, Y, n_threads=n_threads)
-            return [
-                LabelTree.build(
-                    features,
-                    n_clusters=self.n_clusters,
-                    max_depth=self.max_depth,
-                    clustering=self.clustering,
-                    random_state=seed,
-                    n_threads=n_threads,
-                )
-                for seed in seeds
-            ]
-
-        return self._fit(X, Y, sample_weight, arguments, trees, "max_sweeps")
+    def _trees(self, X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
+        if self.tree is not None:
+            return [as_label_tree(self.tree)]
+        if self.normalize:
+            X = normalize_rows(X)
+        features = label_features(X, Y, n_threads=n_threads)
+        return [
+            LabelTree.build(
+                features,
+                n_clusters=self.n_clusters,
+                max_depth=self.max_depth,
+                clustering=self.clustering,
+                random_state=seed,
+                n_threads=n_threads,
+            )
+            for seed in _tree_seeds(check_random_state(self.random_state), self.n_trees)
+        ]
 
     @property
     def trees_(self) -> list[LabelTree]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proxtree._parameters import check_int
-from proxtree.estimators._training import TrainableModel
+from proxtree.estimators._training import Csr, TrainableModel
 from proxtree.tree import LabelTree
 
 
@@ -21,16 +21,20 @@ class LinearOneVsRest(TrainableModel):
     alpha : float, default=1.0
         Weight of the L1 term, > 0: larger gives sparser models. The loss is a sum
         over samples, not a mean; LIBLINEAR's C is 1 / alpha.
-    solver : {"auto", "coordinate_descent", "dual_coordinate_descent"}, default="auto"
-        "auto" is fast; "coordinate_descent" is LIBLINEAR's ``-s 5``, mended or as
-        it is, to compare with; "dual_coordinate_descent" is its ``-s 1``, which
-        solves the L2 problem below. `proxtree.solve` describes them.
+    solver : {"auto", "forward_backward", "coordinate_descent", \
+"dual_coordinate_descent"}, default="auto"
+        "auto" is fast; "forward_backward" is PRoXML's, "coordinate_descent"
+        LIBLINEAR's ``-s 5``, mended or as it is, to compare with;
+        "dual_coordinate_descent" is its ``-s 1``, which solves the L2 problem below.
+        `proxtree.solve` describes them.
     tol : float, default=1e-3
         Relative duality gap to reach, > 0: a label is converged when
         ``gap <= tol * dual_objective``.
     max_iter : int, optional
-        Most sweeps and Newton steps for a label, at least 1; None means 100,000,
-        for the solvers of LIBLINEAR with its stop rule its own 1,000 sweeps.
+        Most iterations for a label, at least 1: sweeps and Newton steps together, or
+        proximal steps. None means 100,000; where a solver ends by the rule of
+        released code, that code's limit: 1,000 sweeps of LIBLINEAR's, 1,800 steps of
+        PRoXML's.
     fit_intercept : bool, default=True
         Whether a constant is added to each label's scores.
     intercept_scaling : float, default=1.0
@@ -56,7 +60,8 @@ class LinearOneVsRest(TrainableModel):
         Weight of the losses in the L2 problem, > 0; only
         ``solver="dual_coordinate_descent"`` makes use of it.
     solver_options : dict, optional
-        Options of the solver, as in `proxtree.solve`: ``{"variant": "liblinear",
+        Options of the solver, as in `proxtree.solve`: ``{"acceleration": "fista",
+        "stop": "gap"}`` for "forward_backward", ``{"variant": "liblinear",
         "eps": 0.01}`` for "coordinate_descent", ``{"eps": 0.1}`` for
         "dual_coordinate_descent".
     normalize : bool, default=False
@@ -196,7 +201,10 @@ class LinearOneVsRest(TrainableModel):
         DataWarning
             Once, with the count of labels without positives.
         """
-        arguments = {
+        return self._fit(X, Y, sample_weight, "max_iter")
+
+    def _arguments(self) -> dict[str, Any]:
+        return {
             **self._shared_arguments(),
             "max_iter": None
             if self.max_iter is None
@@ -208,11 +216,9 @@ class LinearOneVsRest(TrainableModel):
             "prune": 0.0,
         }
 
-        def trees(_: Any, Y: Any, __: int) -> list[LabelTree]:
-            # One-vs-rest is the tree of depth one.
-            return [LabelTree.flat(Y.shape[1])]
-
-        return self._fit(X, Y, sample_weight, arguments, trees, "max_iter")
+    def _trees(self, X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
+        # One-vs-rest is the tree of depth one.
+        return [LabelTree.flat(Y.shape[1])]
 
     def decision_function(self, X: Any) -> NDArray[np.float32]:
         """Return the margins of all labels, densely.

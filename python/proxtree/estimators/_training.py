@@ -81,32 +81,28 @@ class TrainableModel(LinearModel):
             "normalize": check_bool(self.normalize, "normalize"),
         }
 
-    def _fit(
-        self,
-        X: Any,
-        Y: Any,
-        sample_weight: ArrayLike | None,
-        arguments: Mapping[str, Any],
-        trees: Callable[[Csr, Csr, int], list[LabelTree]],
-        n_iter_name: str,
-    ) -> Self:
-        """Train with checked `arguments`.
+    def _arguments(self) -> dict[str, Any]:
+        """Return all checked arguments of the native module's training."""
+        raise NotImplementedError
 
-        `trees` turns the checked X, Y and the number of threads into the trees to
-        train, `n_iter_name` is the parameter that limits iterations.
-        """
+    def _trees(self, X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
+        """Return the trees to train over checked X and Y."""
+        raise NotImplementedError
+
+    def _fit(
+        self, X: Any, Y: Any, sample_weight: ArrayLike | None, n_iter_name: str
+    ) -> Self:
+        """Train; `n_iter_name` is the parameter that limits iterations."""
+        arguments = self._arguments()
         n_threads = check_n_threads(self.n_threads)
-        X, Y = check_X_Y(X, Y)
-        weights = check_sample_weight(sample_weight, X.shape[0])
-        if weights is not None and not weights.all():
-            kept = weights > 0
-            X, Y, weights = X[kept], Y[kept], weights[kept]
+        X, Y, weights = training_data(X, Y, sample_weight)
         _check_positives(np.bincount(Y.indices, minlength=Y.shape[1]) > 0)
+        trees = self._trees(X, Y, n_threads)
         with reporting(self.progress, self._problem_name) as progress:
             model, fields = _core.train(
                 csr_arg(X),
                 pattern_arg(Y),
-                [tree._native for tree in trees(X, Y, n_threads)],
+                [tree._native for tree in trees],
                 **arguments,
                 sample_weight=weights,
                 n_threads=n_threads,
@@ -127,6 +123,18 @@ class TrainableModel(LinearModel):
                 own_rule=ends_by_own_rule(arguments),
             )
         return self
+
+
+def training_data(
+    X: Any, Y: Any, sample_weight: ArrayLike | None
+) -> tuple[Csr, Csr, NDArray[np.float64] | None]:
+    """Return checked X, Y and weights, without the samples that weigh nothing."""
+    X, Y = check_X_Y(X, Y)
+    weights = check_sample_weight(sample_weight, X.shape[0])
+    if weights is not None and not weights.all():
+        kept = weights > 0
+        X, Y, weights = X[kept], Y[kept], weights[kept]
+    return X, Y, weights
 
 
 def _check_positives(trained: NDArray[np.bool_]) -> None:

@@ -9,6 +9,7 @@ mod io;
 mod method;
 mod model;
 mod runtime;
+mod size;
 mod train;
 mod tree;
 
@@ -21,6 +22,8 @@ mod _core {
     use super::model::{Model, normalize_rows};
     #[pymodule_export]
     use super::runtime::available_threads;
+    #[pymodule_export]
+    use super::size::measure;
     #[pymodule_export]
     use super::train::{solve, train};
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! From a solver's name and options to the method.
 
 use proxtree_core::Error;
-use proxtree_core::solver::Method;
+use proxtree_core::solver::{ForwardBackward, Method, Rule};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -26,6 +26,23 @@ pub(crate) fn method(name: &str, options: &Bound<'_, PyDict>, seed: u64) -> PyRe
             eps: option(options, "eps")?,
             seed,
         }),
+        "forward_backward" => Ok(Method::ForwardBackward(ForwardBackward {
+            accelerated: match option::<Option<String>>(options, "acceleration")?.as_deref() {
+                None => false,
+                Some("fista") => true,
+                Some(other) => return unknown(options.py(), "acceleration", other),
+            },
+            rule: match option::<String>(options, "stop")?.as_str() {
+                "paper" => Rule::Step {
+                    min_iter: option(options, "min_iter")?,
+                    step_tol: option(options, "step_tol")?,
+                },
+                "gap" => Rule::Gap,
+                other => return unknown(options.py(), "stop", other),
+            },
+            first_step: option(options, "first_step")?,
+            step_shrink: option(options, "step_shrink")?,
+        })),
         other => unknown(options.py(), "solver", other),
     }
 }

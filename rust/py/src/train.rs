@@ -97,7 +97,8 @@ pub(crate) fn solve<'py>(
         for &(j, w) in workspace.weights() {
             coef[j as usize] = w;
         }
-        let seconds = proxtree_core::parallel::thread_cpu_seconds() - start;
+        let took = proxtree_core::parallel::thread_cpu_seconds() - start;
+        let seconds = took - workspace.watched_seconds();
         Ok((certificate, coef, workspace.history().to_vec(), seconds))
     })?;
     let out = PyDict::new(py);

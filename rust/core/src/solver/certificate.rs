@@ -8,9 +8,8 @@ use crate::parallel::Control;
 /// Rows between two looks at the cancel flag.
 const ROWS_PER_CHECK: usize = 1 << 14;
 
-/// A free intercept whose duals are out of balance by more than this share is not
-/// one that was solved for.
-const CLOSE: f64 = 1e-9;
+/// Up to this share the two sides of a free intercept differ by rounding.
+const BALANCED: f64 = 1e-9;
 
 /// What a look at the gap finds.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +102,7 @@ fn prove_with(
     if settings.round_intercept {
         state.intercept = f64::from(state.intercept as f32);
     }
-    let sums = loss_gradient(problem, state);
+    let sums = loss_gradient(problem, state, (1.0, 1.0));
     let (mut l1, mut l2) = (0.0, 0.0);
     for j in state.nonzero() {
         let w = state.weights[j as usize];
@@ -160,13 +159,14 @@ struct Sums {
     negative: f64,
 }
 
-/// Write the loss's gradient over all features; return the sums over samples.
+/// Write the loss's gradient over all features; return the sums over samples. The
+/// hinges count by `shares`, one for positives and one for negatives.
 ///
 /// The column sums hold each row as if it were untouched; a touched row is
 /// corrected by its difference.
-fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace) -> Sums {
+fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)) -> Sums {
     let design = problem.design;
-    let base = (1.0 + state.intercept).max(0.0);
+    let base = (1.0 + state.intercept).max(0.0) * shares.1;
     let untouched = state.untouched_weight();
     let mut sums = Sums {
         square: untouched * base * base,
@@ -189,7 +189,8 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace) -> Sums {
             break;
         }
         let row = &rows[i as usize];
-        let hinge = row.hinge(*intercept).max(0.0);
+        let share = if row.sign() > 0.0 { shares.0 } else { shares.1 };
+        let hinge = row.hinge(*intercept).max(0.0) * share;
         let weighted = row.weight() * hinge;
         sums.square += weighted * hinge;
         let residual = if row.sign() > 0.0 {
@@ -209,8 +210,31 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace) -> Sums {
     sums
 }
 
-/// The largest dual objective on the ray through `a^`.
+/// The dual objective, on a ray through a point that a free intercept allows.
+///
+/// A free intercept asks for `sum(s a) = 0`. Where it is not at its optimum `a^` is
+/// far from that: the heavier side is scaled down to the lighter one's sum, which
+/// costs a second gradient.
 fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
+    let heavier = sums.positive.max(sums.negative);
+    let lighter = sums.positive.min(sums.negative);
+    if problem.intercept_alpha != Some(0.0) || heavier - lighter <= BALANCED * heavier {
+        return dual_on_ray(problem, state, sums);
+    }
+    let shares = (
+        (lighter / sums.positive).min(1.0),
+        (lighter / sums.negative).min(1.0),
+    );
+    let balanced = vec![0.0; state.gradient.len()];
+    let gradient = std::mem::replace(&mut state.gradient, balanced);
+    let sums = loss_gradient(problem, state, shares);
+    let found = dual_on_ray(problem, state, &sums);
+    state.gradient = gradient;
+    found
+}
+
+/// The largest dual objective on the ray through `a^`.
+fn dual_on_ray(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
     let mut s1 = 2.0 * (sums.positive + sums.negative);
     let s2 = 4.0 * sums.square;
     if s2 == 0.0 {
@@ -220,24 +244,9 @@ fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
     let mut steepest = state.gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
     let mut limit = f64::INFINITY;
     match problem.intercept_alpha {
-        Some(0.0) if imbalance > CLOSE * s1 => {
-            let (gradient, s1, s2) = balanced(problem, state, sums);
-            let steepest = gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
-            let limit = 2.0 * s1 / s2;
-            if s2 == 0.0 {
-                return 0.0;
-            }
-            if problem.ridge > 0.0 {
-                let steep = &mut state.steep;
-                return ridge_dual(problem, &gradient, steep, 0.0, limit, s1, s2);
-            }
-            let tau = limit.min(problem.alpha / steepest);
-            return tau * s1 - 0.25 * tau * tau * s2;
-        }
-        // A free intercept asks for sum(s a) = 0, which floating point never
-        // meets: the heavier side is scaled down to the lighter one's sum. That
-        // moves A^T a by at most the weight taken away times the largest value,
-        // and only lowers the quadratic term.
+        // Floating point never meets sum(s a) = 0: the heavier side is scaled down
+        // to the lighter one's sum. That moves A^T a by at most the weight taken
+        // away times the largest value, and only lowers the quadratic term.
         Some(0.0) => {
             s1 = 4.0 * sums.positive.min(sums.negative);
             steepest += imbalance * problem.design.largest_value();
@@ -251,45 +260,22 @@ fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
         return tau * s1 - 0.25 * tau * tau * s2;
     }
     let slack = steepest - state.gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
-    let Workspace {
-        gradient, steep, ..
-    } = state;
-    ridge_dual(problem, gradient, steep, slack, limit, s1, s2)
-}
-
-/// The dual point of a free intercept that is off: the heavier class is scaled
-/// down to the lighter one's sum. Its `A^T a`, `sum a` and `sum a^2 / c`.
-fn balanced(problem: &Scaled<'_>, state: &Workspace, sums: &Sums) -> (Vec<f64>, f64, f64) {
-    let least = sums.positive.min(sums.negative);
-    let share = |sum: f64| if sum > least { least / sum } else { 1.0 };
-    let (up, down) = (share(sums.positive), share(sums.negative));
-    let mut gradient: Vec<f64> = state.gradient.iter().map(|g| down * g).collect();
-    let mut square = 0.0;
-    for &i in &state.touched[..state.n_positives()] {
-        let row = &state.rows[i as usize];
-        let hinge = row.hinge(state.intercept).max(0.0);
-        square += row.weight() * hinge * hinge;
-        let residual = 2.0 * (up - down) * row.weight() * hinge;
-        let (ids, values) = problem.design.rows().row(i as usize);
-        for (&j, &x) in ids.iter().zip(values) {
-            gradient[j as usize] -= residual * f64::from(x);
-        }
-    }
-    let s2 = up * up * square + down * down * (sums.square - square).max(0.0);
-    (gradient, 4.0 * least, 4.0 * s2)
+    ridge_dual(problem, state, slack, limit, s1, s2)
 }
 
 /// `max over tau in [0, limit]` of
 /// `tau s1 - tau^2 s2 / 4 - sum_j soft(tau |g_j|, alpha)^2 / (2 ridge)`.
 fn ridge_dual(
     problem: &Scaled<'_>,
-    gradient: &[f64],
-    steep: &mut Vec<f64>,
+    state: &mut Workspace,
     slack: f64,
     limit: f64,
     s1: f64,
     s2: f64,
 ) -> f64 {
+    let Workspace {
+        gradient, steep, ..
+    } = state;
     steep.clear();
     let reach = gradient.iter().map(|g| g.abs() + slack);
     steep.extend(reach.filter(|g| limit * g > problem.alpha));

@@ -194,7 +194,7 @@ impl Dual {
             }
         };
         let begins = state.nonzero().next().is_some();
-        let shared = state.shared_start.take().filter(|_| !begins);
+        let shared = state.shared_start.clone().filter(|_| !begins);
         let samples = (0..n).map(|i| {
             let sign = state.rows[i].sign();
             let weight = problem.weight(state, i);
@@ -236,7 +236,6 @@ impl Dual {
                 dual.imbalance += start.duals[i];
             }
         }
-        state.shared_start = shared;
         dual
     }
 

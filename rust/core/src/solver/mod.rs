@@ -19,25 +19,27 @@ mod coordinate_descent;
 mod descent;
 mod design;
 mod dual_coordinate_descent;
+mod forward_backward;
 mod intercept;
 mod liblinear;
 mod method;
 mod newton;
+mod proximal;
 mod ray;
 mod rounds;
+mod smooth;
 mod squared;
 mod state;
 mod support;
 mod sweeps;
 
-use std::time::Instant;
-
 pub use design::Design;
 pub use dual_coordinate_descent::SharedStart;
+pub use forward_backward::{ForwardBackward, Rule};
 pub use method::Method;
 pub use state::Workspace;
 
-use crate::parallel::Control;
+use crate::parallel::{Control, thread_cpu_seconds};
 use crate::{Error, Result};
 
 use certificate::{prove, prove_as_is};
@@ -91,7 +93,7 @@ pub struct Settings {
     pub tol: f64,
     /// What ends the solve.
     pub stop: Stop,
-    /// Most sweeps and Newton steps together.
+    /// Most iterations: sweeps and Newton steps together, or proximal steps.
     pub max_iter: u64,
     /// Weights below this in absolute value are set to zero after the solve.
     pub prune: f64,
@@ -110,8 +112,9 @@ pub enum Status {
     Converged = 0,
     /// `max_iter` came first.
     MaxIter = 1,
-    /// No step lowers the objective any more in floating point, or pruning
-    /// widened the gap beyond the tolerance.
+    /// No step lowers the objective any more in floating point, pruning widened
+    /// the gap beyond the tolerance, or a rule of the method's own, such as
+    /// [`Rule::Step`], ended it short of that.
     Stalled = 2,
     /// The caller asked to stop.
     Cancelled = 3,
@@ -124,7 +127,7 @@ pub struct Certificate {
     pub objective: f64,
     /// `D` at a feasible dual point: a lower bound on every objective.
     pub dual_objective: f64,
-    /// Sweeps and Newton steps.
+    /// Sweeps and Newton steps, or proximal steps.
     pub n_iter: u64,
     /// How the solve ended.
     pub status: Status,
@@ -139,17 +142,19 @@ impl Certificate {
     }
 }
 
-/// One look at the gap: seconds since the start, objective, gap.
+/// One look at the gap: CPU seconds since the start, objective, gap. Looks that the
+/// method does not need take no time.
 pub type Moment = (f64, f64, f64);
 
 /// Solve one problem; the weights stay in `workspace` ([`Workspace::weights`]).
 ///
 /// `start` holds weights to begin from, as (feature, weight) pairs; the
-/// intercept is always solved for. Deterministic. Cost: see [`Method`].
+/// intercept is always found anew. Deterministic. Cost: see [`Method`].
 ///
 /// # Errors
 /// [`Error::Data`] where a number is outside its range, or all together are so
-/// large that the objective overflows.
+/// large that the objective overflows; [`Error::Memory`] without room for what
+/// [`Method::ForwardBackward`] keeps.
 pub fn solve(
     problem: &Problem<'_>,
     settings: &Settings,
@@ -158,7 +163,7 @@ pub fn solve(
     control: &Control,
 ) -> Result<Certificate> {
     check(problem, settings)?;
-    workspace.begin(problem, settings.history.then(Instant::now));
+    workspace.begin(problem, settings.history.then(thread_cpu_seconds));
     for &(j, w) in start {
         workspace.set_weight(problem.design, j, w);
     }
@@ -167,7 +172,7 @@ pub fn solve(
             let options = (c, eps, seed);
             dual_coordinate_descent::run(problem, settings, options, workspace, control)
         }
-        _ => solve_l1(problem, settings, workspace, control),
+        _ => solve_l1(problem, settings, workspace, control)?,
     };
     workspace.finish();
     if !certificate.objective.is_finite() {
@@ -185,15 +190,21 @@ fn solve_l1(
     settings: &Settings,
     workspace: &mut Workspace,
     control: &Control,
-) -> Certificate {
+) -> Result<Certificate> {
     // A method that is not even to begin leaves the best intercept, like all others.
     let own_rule = settings.method.has_own_rule() && settings.max_iter > 0;
     let mut certificate = match settings.method {
         Method::CoordinateDescent { eps } => {
             coordinate_descent::run(problem, settings, eps, workspace, control)
         }
+        Method::ForwardBackward(options) if settings.max_iter > 0 => {
+            forward_backward::run(problem, options, settings, workspace, control)?
+        }
         Method::Liblinear { eps, seed } if own_rule => {
             liblinear::run(problem, settings, (eps, seed), workspace, control)
+        }
+        Method::ForwardBackward(options) => {
+            forward_backward::run(problem, options, settings, workspace, control)?
         }
         _ => match settings.stop {
             Stop::Gap => auto::run(problem, settings, workspace, control),
@@ -219,7 +230,7 @@ fn solve_l1(
     certificate.objective *= unit;
     certificate.dual_objective *= unit;
     workspace.scale_history(unit);
-    certificate
+    Ok(certificate)
 }
 
 fn check(problem: &Problem<'_>, settings: &Settings) -> Result<()> {
@@ -254,6 +265,7 @@ fn check(problem: &Problem<'_>, settings: &Settings) -> Result<()> {
     }
     match settings.method {
         Method::Auto => {}
+        Method::ForwardBackward(options) => options.check()?,
         Method::CoordinateDescent { eps } | Method::Liblinear { eps, .. } => positive("eps", eps)?,
         Method::DualCoordinateDescent { c, eps, .. } => {
             positive("C", c)?;

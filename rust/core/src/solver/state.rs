@@ -1,7 +1,6 @@
 //! What a thread keeps between steps of a solve, and reuses for every problem.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::certificate::Proof;
 use super::dual_coordinate_descent::SharedStart;
@@ -10,7 +9,7 @@ use super::support::Support;
 use super::{Design, Intercept, Moment, Problem};
 use crate::Result;
 use crate::memory::check_room;
-use crate::parallel::Control;
+use crate::parallel::{Control, thread_cpu_seconds};
 
 /// One sample as the column kernels see it: 16 bytes, one cache line per gather.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +118,10 @@ pub struct Workspace {
     pub(super) shared_start: Option<Arc<SharedStart>>,
     solution: Vec<(u32, f64)>,
     n_pruned: u64,
-    clock: Option<Instant>,
+    /// CPU seconds of this thread when the solve began, if there is a history;
+    /// [`Self::watch_proof`] moves it on.
+    clock: Option<f64>,
+    watched_s: f64,
     history: Vec<Moment>,
 }
 
@@ -163,6 +165,7 @@ impl Workspace {
             solution: Vec::new(),
             n_pruned: 0,
             clock: None,
+            watched_s: 0.0,
             history: Vec::new(),
         }
     }
@@ -189,6 +192,12 @@ impl Workspace {
         &self.history
     }
 
+    /// CPU seconds of the last solve that went into its history alone: looks that
+    /// the method itself does not need.
+    pub fn watched_seconds(&self) -> f64 {
+        self.watched_s
+    }
+
     pub(super) fn scale_history(&mut self, unit: f64) {
         for (_, objective, gap) in &mut self.history {
             *objective *= unit;
@@ -198,7 +207,7 @@ impl Workspace {
 
     pub(super) fn record(&mut self, objective: f64, gap: f64) {
         if let Some(clock) = self.clock {
-            let seconds = clock.elapsed().as_secs_f64();
+            let seconds = thread_cpu_seconds() - clock;
             self.history.push((seconds, objective, gap));
         }
     }
@@ -207,16 +216,18 @@ impl Workspace {
     /// is done where no history is kept.
     pub(super) fn watch_proof(&mut self, prove: impl FnOnce(&mut Self) -> Proof) {
         if let Some(clock) = self.clock.take() {
-            let begun = Instant::now();
+            let begun = thread_cpu_seconds();
             let proof = prove(self);
-            let moment = begun.duration_since(clock).as_secs_f64();
-            self.history.push((moment, proof.objective, proof.gap()));
-            self.clock = Some(clock + begun.elapsed());
+            let moment = (begun - clock, proof.objective, proof.gap());
+            self.history.push(moment);
+            let took = thread_cpu_seconds() - begun;
+            self.watched_s += took;
+            self.clock = Some(clock + took);
         }
     }
 
     /// Forget the last problem and set up the signs of this one.
-    pub(super) fn begin(&mut self, problem: &Problem<'_>, clock: Option<Instant>) {
+    pub(super) fn begin(&mut self, problem: &Problem<'_>, clock: Option<f64>) {
         let design = problem.design;
         for &i in &self.touched {
             self.is_touched[i as usize] = false;
@@ -236,6 +247,7 @@ impl Workspace {
         self.n_pruned = 0;
         self.history.clear();
         self.clock = clock;
+        self.watched_s = 0.0;
         self.intercept = 0.0;
         self.untouched_weight = design.total_weight();
         let factor = problem.class_weight.0 / problem.class_weight.1;

@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub use problems::Record;
 pub use recipe::{ClassWeight, Recipe};
 
-use self::node::{Extractor, NodeData, node_rows};
+pub(crate) use self::node::node_rows;
+use self::node::{Extractor, NodeData};
 use self::problems::{Hands, SolvedNode, solve_node};
 use crate::model::{LinearTreeModel, Scoring, TrainedTree};
 use crate::parallel::Control;
@@ -286,7 +287,11 @@ impl Job<'_> {
     }
 }
 
-fn check_labels(n_samples: usize, label_rows: PatternView<'_>, tree: &LabelTree) -> Result<()> {
+pub(crate) fn check_labels(
+    n_samples: usize,
+    label_rows: PatternView<'_>,
+    tree: &LabelTree,
+) -> Result<()> {
     let n_labels = label_rows.n_rows();
     if tree.n_labels() != n_labels {
         return Err(Error::data(format!(
