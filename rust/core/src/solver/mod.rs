@@ -35,6 +35,7 @@ mod support;
 mod sweeps;
 
 pub use design::Design;
+pub use dual_coordinate_descent::SharedStart;
 pub use forward_backward::{ForwardBackward, Rule};
 pub use method::Method;
 pub use state::Workspace;

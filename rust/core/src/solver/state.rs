@@ -1,7 +1,10 @@
 //! What a thread keeps between steps of a solve, and reuses for every problem.
 
+use std::sync::Arc;
+
 use super::certificate::Proof;
 use super::compact::Compact;
+use super::dual_coordinate_descent::SharedStart;
 use super::newton::NewtonBuffers;
 use super::support::Support;
 use super::{Design, Intercept, Moment, Problem};
@@ -115,6 +118,7 @@ pub struct Workspace {
     pub(super) compact: Compact,
     /// Scratch of the certificate.
     pub(super) steep: Vec<f64>,
+    pub(super) shared_start: Option<Arc<SharedStart>>,
     solution: Vec<(u32, f64)>,
     n_pruned: u64,
     /// CPU seconds of this thread when the solve began, if there is a history;
@@ -162,12 +166,20 @@ impl Workspace {
             newton: NewtonBuffers::default(),
             compact: Compact::default(),
             steep: Vec::new(),
+            shared_start: None,
             solution: Vec::new(),
             n_pruned: 0,
             clock: None,
             watched_s: 0.0,
             history: Vec::new(),
         }
+    }
+
+    /// The same memory, where problems without a start of their own begin at `start`.
+    #[must_use]
+    pub fn with_start(mut self, start: Option<Arc<SharedStart>>) -> Self {
+        self.shared_start = start;
+        self
     }
 
     /// The weights of the last solve: (feature, weight), sorted, none zero.
