@@ -46,7 +46,9 @@ def l1r_l2loss(X, s, C, eps, *, free_bias, seed=0, max_iter=1000):
             loss_slope = -2 * (C * x * b)[on].sum()
             H = max(2 * (C * x * x)[on].sum(), 1e-12)
             free = free_bias and j == n - 1
-            Gp, Gn = (loss_slope, loss_slope) if free else (loss_slope + 1, loss_slope - 1)
+            Gp, Gn = (
+                (loss_slope, loss_slope) if free else (loss_slope + 1, loss_slope - 1)
+            )
             violation = 0.0
             if free or w[j] != 0:
                 violation = abs(Gp if w[j] >= 0 else Gn)
