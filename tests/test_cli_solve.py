@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import proxtree
-from proxtree import solve
+from proxtree import plots, solve
 from proxtree._solvers import SOLVERS
 from proxtree.cli import main
 
@@ -71,6 +71,36 @@ def test_no_excess_without_a_proof(data, capsys):
     (row,) = facts["labels"][0]["solutions"]
     assert row["status"] == "max_iter"
     assert row["excess"] is None
+
+
+def test_curves(data, problem, capsys, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "curves.png"
+    run(capsys, data, "--labels", "3", "--solvers", "auto", "--plot", path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+    drawn = {}
+    monkeypatch.setattr(plots, "draw_histories", lambda h, _: drawn.update(h))
+    solvers = "auto,forward_backward:min_iter=20,coordinate_descent:variant=liblinear"
+    words = [data, "--labels", "3,4", "--solvers", solvers, "--json"]
+    facts = json.loads(run(capsys, *words, "--plot", path))
+    assert list(drawn) == [f"{i}: {s}" for i in (3, 4) for s in solvers.split(",")]
+    for label in facts["labels"]:
+        for row in label["solutions"]:
+            history = drawn[f"{label['label']}: {row['solver']}"]
+            assert history[-1][1:] == (row["objective"], row["gap"])
+            assert len(history) > 1
+
+
+def test_no_matplotlib(data, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("proxtree.cli._solve.find_spec", lambda _: None)
+    words = ["--labels", "3", "--plot", str(tmp_path / "x.png")]
+    assert main(["solve", str(data), *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        "proxtree: error: --plot needs matplotlib: pip install 'proxtree[plot]'\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxtree import LinearLabelTree, LinearOneVsRest, solve
-from proxtree.exceptions import DataError
+from proxtree.exceptions import DataError, DataWarning
 
 
 def soft(u, threshold):
@@ -233,6 +233,38 @@ def test_in_the_estimators():
         auto = type(model)(**{**model.get_params(), **options}).fit(X, Y)
         np.testing.assert_allclose(
             model.certificate_["objective"], auto.certificate_["objective"], rtol=2e-3
+        )
+
+
+@pytest.mark.parametrize("stop", ["paper", "gap"])
+def test_a_label_without_positives_gets_the_best_intercept(stop):
+    X, y = make(2)
+    Y = np.column_stack([y, np.zeros(len(y))])
+    options = {"solver": "forward_backward", "solver_options": {"stop": stop}}
+    with pytest.warns(DataWarning):
+        model = LinearOneVsRest(0.5, **options).fit(X, Y)
+    # min 0.5 |b| + 60 (1 + b)^2
+    assert model.intercept_[1] == pytest.approx(0.5 / 120 - 1, rel=1e-12)
+    assert model.coef_[1].nnz == 0
+    assert model.certificate_["n_iter"][1] == 0
+
+
+def test_pruned_weights_are_certified():
+    X, y = make(2)
+    Y = np.column_stack([y, X[:, 0] > 0])
+    model = LinearLabelTree(
+        0.5, tree=[0, 1], solver="forward_backward", prune=0.05, alpha_exponent=0.0,
+        propensity_weight=0.0,
+    ).fit(X, Y)  # fmt: skip
+    assert model.certificate_["n_pruned"].sum() > 0
+    assert np.abs(model.coef_.data).min() >= 0.05
+    for label in range(2):
+        w = model.coef_[label].toarray().ravel().astype(np.float64)
+        b = model.intercept_[label]
+        s = np.where(Y[:, label], 1, -1)
+        loss = np.maximum(0, 1 - s * (X.astype(np.float64) @ w + b)) ** 2
+        assert model.certificate_["objective"][label] == pytest.approx(
+            0.5 * (np.abs(w).sum() + abs(b)) + loss.sum(), rel=1e-9
         )
 
 

@@ -95,14 +95,15 @@ def main() -> None:
     args.envs.mkdir(parents=True, exist_ok=True)
     path = args.results or args.envs / "results.jsonl"
     if args.table_only:
-        records = Records(path, last_build(path), args.threads, args.retry)
+        build = last_build(path)
+        records = Records(path, build, args.threads, args.labels, args.retry)
     else:
         if args.proxtree:
             # Not resolved: a virtual environment's interpreter is a link.
             ours, build = args.proxtree.absolute(), str(args.proxtree)
         else:
             ours, build = proxtree_python(args.envs)
-        records = Records(path, build, args.threads, args.retry)
+        records = Records(path, build, args.threads, args.labels, args.retry)
         measure(args, records, ours)
     text = report.text(records, args.sets, sys.argv)
     print(text)

@@ -15,6 +15,7 @@
 
 mod auto;
 mod certificate;
+mod compact;
 mod coordinate_descent;
 mod descent;
 mod design;
@@ -202,9 +203,6 @@ fn solve_l1(
         }
         Method::Liblinear { eps, seed } if own_rule => {
             liblinear::run(problem, settings, (eps, seed), workspace, control)
-        }
-        Method::ForwardBackward(options) => {
-            forward_backward::run(problem, options, settings, workspace, control)?
         }
         _ => match settings.stop {
             Stop::Gap => auto::run(problem, settings, workspace, control),

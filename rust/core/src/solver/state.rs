@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::certificate::Proof;
+use super::compact::Compact;
 use super::dual_coordinate_descent::SharedStart;
 use super::newton::NewtonBuffers;
 use super::support::Support;
@@ -109,10 +110,12 @@ pub struct Workspace {
     pub(super) gradient: Vec<f64>,
     pub(super) working_set: Vec<u32>,
     pub(super) sweep_list: Vec<u32>,
+    pub(super) sweeps: super::sweeps::Buffers,
     pub(super) in_working_set: Vec<bool>,
     pub(super) candidates: Vec<u32>,
     pub(super) support: Support,
     pub(super) newton: NewtonBuffers,
+    pub(super) compact: Compact,
     /// Scratch of the certificate.
     pub(super) steep: Vec<f64>,
     pub(super) shared_start: Option<Arc<SharedStart>>,
@@ -156,10 +159,12 @@ impl Workspace {
             gradient: vec![0.0; d],
             working_set: Vec::new(),
             sweep_list: Vec::new(),
+            sweeps: super::sweeps::Buffers::default(),
             in_working_set: vec![false; d],
             candidates: Vec::new(),
             support: Support::new(n),
             newton: NewtonBuffers::default(),
+            compact: Compact::default(),
             steep: Vec::new(),
             shared_start: None,
             solution: Vec::new(),
@@ -334,6 +339,16 @@ impl Workspace {
     pub(super) fn set_weight(&mut self, design: &Design<'_>, j: u32, w: f64) {
         if w != 0.0 {
             self.see(design, j);
+            self.weights[j as usize] = w;
+        }
+    }
+
+    /// Set a weight that is zero; rows and margins follow at the next
+    /// [`Self::refresh`], which must come before anything else.
+    pub(super) fn put_weight(&mut self, j: u32, w: f64) {
+        if w != 0.0 {
+            self.is_seen[j as usize] = true;
+            self.seen.push(j);
             self.weights[j as usize] = w;
         }
     }
