@@ -139,13 +139,14 @@ def test_seeds(binary, options):
     assert (found[0].coef != found[2].coef).any()
 
 
-@pytest.mark.parametrize("options", [L1, L2])
-def test_a_start_that_is_the_end(binary, options):
-    tight = {"eps": 1e-6, "max_iter": 10**5, "fit_intercept": False, **options}
-    cold = solve(*binary, 0.1, **tight)
-    warm = solve(*binary, 0.1, w0=cold.coef, **tight)
-    assert warm.n_iter < cold.n_iter / 2
-    assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
+def test_a_start_that_is_the_end(binary):
+    tight = {"eps": 1e-7, "max_iter": 10**5, "fit_intercept": False}
+    for options in (L1, L2):
+        cold = solve(*binary, 0.1, **tight, **options)
+        # The rule of -s 5 is relative to the first sweep: it has no end of its own.
+        warm = solve(*binary, 0.1, w0=cold.coef, **tight | {"max_iter": 2}, **options)
+        assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
+        assert cold.n_iter > 20
 
 
 @pytest.mark.parametrize("options", [L1, L2])
@@ -177,20 +178,15 @@ def test_the_limit_of_sweeps(binary):
 
 
 def test_eps_is_where_the_fixed_variant_first_looks(binary):
-    looks = [
-        len(
-            solve(
-                *binary,
-                0.1,
-                tol=1e-6,
-                history=True,
-                solver="coordinate_descent",
-                eps=eps,
-            ).history
+    loose, tight = (
+        solve(
+            *binary, 0.1, tol=1e-6, history=True, solver="coordinate_descent", eps=eps
         )
-        for eps in (1.0, 1e-6)
-    ]
-    assert looks[0] > looks[1] == 2
+        for eps in (100.0, 1e-9)
+    )
+    # After one sweep, and after as many as there may be.
+    assert loose.history[1][1] > 1.01 * tight.history[1][1]
+    assert loose.objective == pytest.approx(tight.objective, rel=1e-5)
 
 
 @pytest.mark.parametrize(
