@@ -19,7 +19,7 @@ from pathlib import Path
 
 import report
 from entries import ENTRIES, OURS, Entry
-from environments import proxtree_python, python_of
+from environments import installed_digest, proxtree_python, python_of
 from records import Records, cpu_of, last_build
 from runs import Runner, prepare
 
@@ -100,7 +100,8 @@ def main() -> None:
     else:
         if args.proxtree:
             # Not resolved: a virtual environment's interpreter is a link.
-            ours, build = args.proxtree.absolute(), str(args.proxtree)
+            ours = args.proxtree.absolute()
+            build = installed_digest(ours)
         else:
             ours, build = proxtree_python(args.envs)
         records = Records(path, build, args.threads, args.labels, args.retry)
