@@ -19,7 +19,7 @@ def instructions():
 @pytest.mark.parametrize(
     ("count", "good", "said"),
     [
-        (1_020, True, "+2.00 %"),
+        (1_019, True, "+1.90 %"),
         (1_021, False, "too many"),
         (900, True, "--update"),
         (1_000, True, "+0.00 % of 1,000"),
