@@ -28,6 +28,7 @@ def test_params():
         "alpha_exponent",
         "propensity_weight",
         "ridge",
+        "C",
         "solver_options",
         "normalize",
         "memory_limit",

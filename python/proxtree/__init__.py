@@ -5,7 +5,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from proxtree import datasets, exceptions, io, metrics, size
+    from proxtree import datasets, exceptions, io, metrics, size, theory
     from proxtree._loading import load
     from proxtree._validation import normalize_rows
     from proxtree.estimators import LinearLabelTree, LinearOneVsRest
@@ -48,7 +48,7 @@ _HOMES = {
     "solve": "solving",
     "solve_path": "solving",
 }
-_MODULES = ("datasets", "exceptions", "io", "metrics", "size")
+_MODULES = ("datasets", "exceptions", "io", "metrics", "size", "theory")
 
 __all__ = [
     "ConvergenceWarning",
@@ -77,6 +77,7 @@ __all__ = [
     "size",
     "solve",
     "solve_path",
+    "theory",
 ]
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "MAX_THREADS",
     "LabelTree",
     "Model",
     "TextReader",
@@ -34,6 +35,9 @@ _Tree: TypeAlias = tuple[
 ]
 
 def available_bytes() -> int | None: ...
+
+MAX_THREADS: Final[int]
+
 def available_threads() -> int: ...
 def format_rows(x: _Csr, y: _Pattern, *, n_threads: int) -> bytes: ...
 def normalize_rows(x: _Csr, /) -> NDArray[np.float32]: ...
@@ -42,6 +46,7 @@ def solve(
     positives: NDArray[np.bool_],
     *,
     solver: str,
+    solver_options: dict[str, Any],
     alpha: float,
     tol: float,
     max_iter: int | None,
@@ -51,6 +56,7 @@ def solve(
     ridge: float,
     w0: NDArray[np.float64] | None,
     history: bool,
+    seed: int,
 ) -> dict[str, Any]: ...
 
 @final
@@ -61,6 +67,7 @@ class TrainSettings:
         scoring: str,
         root_rows: str,
         solver: str,
+        solver_options: dict[str, Any],
         alpha: float,
         alpha_exponent: float,
         propensity_weight: float,
@@ -74,6 +81,7 @@ class TrainSettings:
         intercept_scaling: float,
         penalize_intercept: bool,
         normalize: bool,
+        seed: int,
     ) -> TrainSettings: ...
 
 def train(
@@ -126,6 +134,7 @@ class LabelTree:
         n_clusters: int,
         max_depth: int,
         clustering: str,
+        max_iter: int,
         seed: int,
         n_threads: int,
     ) -> LabelTree: ...
@@ -197,19 +206,21 @@ class Model:
         *,
         allowed: NDArray[np.int32] | None,
         beam_size: int,
-        n_threads: int,
+        n_threads: int | None,
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]: ...
     def predict_threshold(
-        self, x: _Csr, threshold: float, *, beam_size: int, n_threads: int
+        self, x: _Csr, threshold: float, *, beam_size: int, n_threads: int | None
     ) -> tuple[_Index, _Index]: ...
-    def decision_function(self, x: _Csr, *, n_threads: int) -> NDArray[np.float32]: ...
+    def decision_function(
+        self, x: _Csr, *, n_threads: int | None
+    ) -> NDArray[np.float32]: ...
     def score_pairs(
         self,
         x: _Csr,
         rows: NDArray[np.int32],
         labels: NDArray[np.int32],
         *,
-        n_threads: int,
+        n_threads: int | None,
     ) -> NDArray[np.float32]: ...
     def coef(self) -> tuple[_CsrOut, NDArray[np.float64]]: ...
     def node(self, tree: int, node: int) -> tuple[_CsrOut, NDArray[np.float64]]: ...

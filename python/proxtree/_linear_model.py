@@ -20,6 +20,8 @@ from proxtree.io._read import PathArgument
 from proxtree.size._report import SizeReport
 from proxtree.size._size_plan import SizePlan
 
+_CSR = (sparse.csr_matrix, sparse.csr_array)
+
 
 @dataclass
 class Fitted:
@@ -244,13 +246,23 @@ class LinearModel(Estimator):
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         model = self._fitted_or_raise().model
         ids = None if allowed is None else _ids(allowed, "allowed", model.n_labels)
-        return model.predict_topk(
-            self._checked(X),
-            check_int(k, "k", 1, 2**31 - 1),
-            allowed=ids,
-            beam_size=beam_size,
-            n_threads=self._threads(n_threads),
-        )
+        k = check_int(k, "k", 1, 2**31 - 1)
+        threads = self._threads(n_threads)
+
+        def top_k(x: CsrArg) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+            return model.predict_topk(
+                x, k, allowed=ids, beam_size=beam_size, n_threads=threads
+            )
+
+        if type(X) in _CSR:
+            # The native module takes canonical CSR as it is. For one row, looking
+            # at it here as well would take longer than the prediction.
+            try:
+                return top_k((X.indptr, X.indices, X.data, X.shape))
+            except (DataError, TypeError):
+                # Not canonical, or wrong: the long way mends it or says what is.
+                pass
+        return top_k(self._checked(X))
 
     def _checked_beam(self) -> int:
         # One-vs-rest has no tree to search: any beam does.
@@ -355,8 +367,11 @@ class LinearModel(Estimator):
     def _checked(self, X: Any) -> CsrArg:
         return csr_arg(check_X(X, n_features=self.n_features_in_))
 
-    def _threads(self, n_threads: int | None) -> int:
-        return check_n_threads(self.n_threads if n_threads is None else n_threads)
+    def _threads(self, n_threads: int | None) -> int | None:
+        # The native module counts the CPUs where it needs to know: it takes longer
+        # than predicting a row.
+        chosen = self.n_threads if n_threads is None else n_threads
+        return None if chosen is None else check_n_threads(chosen)
 
 
 def _ids(values: ArrayLike, name: str, size: int) -> NDArray[np.int32]:

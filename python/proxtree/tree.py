@@ -127,6 +127,7 @@ class LabelTree:
         n_clusters: int = 100,
         max_depth: int = 6,
         clustering: str = "kmeans",
+        max_iter: int = 300,
         random_state: int | None = 0,
         n_threads: int | None = None,
     ) -> LabelTree:
@@ -142,9 +143,12 @@ class LabelTree:
         max_depth : int, default=6
             Depth of the deepest label, the paper's d_max; 1 gives a flat tree.
         clustering : {"kmeans", "spherical", "balanced", "balanced_2means"}
-            K-means (Lloyd's results, greedy k-means++ start, 300 rounds at most);
-            spherical K-means; K-means with cluster sizes that differ by at most
-            one; repeated balanced bisection (Parabel), same sizes.
+            K-means (Lloyd's results, greedy k-means++ start); spherical K-means;
+            K-means with cluster sizes that differ by at most one; repeated
+            balanced bisection (Parabel), same sizes.
+        max_iter : int, default=300
+            Most rounds at a node, at least 1, of "kmeans" and "spherical"; the
+            other two end by rules of their own.
         random_state : int or None, default=0
             Seed; None means 0.
         n_threads : int, optional
@@ -182,6 +186,7 @@ class LabelTree:
                 n_clusters=check_int(n_clusters, "n_clusters", 2),
                 max_depth=check_int(max_depth, "max_depth", 1),
                 clustering=check_choice(clustering, "clustering", CLUSTERINGS),
+                max_iter=check_int(max_iter, "max_iter", 1),
                 seed=check_random_state(random_state),
                 n_threads=check_n_threads(n_threads),
             )

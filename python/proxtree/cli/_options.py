@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from proxtree._solvers import SOLVERS
 from proxtree.estimators import LinearLabelTree, LinearOneVsRest
-from proxtree.estimators._label_tree import ROOT_ROWS, SCORINGS
+from proxtree.estimators._label_tree import (
+    MAX_SWEEPS,
+    ROOT_ROWS,
+    SCORINGS,
+    VIOLATION_TOL,
+)
 from proxtree.exceptions import DataError
 from proxtree.tree import CLUSTERINGS, LabelTree
 
@@ -108,8 +113,18 @@ def _class_weight(text: str) -> Any:
     return "balanced" if text == "balanced" else tuple(map(float, text.split(",")))
 
 
-def _solver_options(text: str) -> dict[str, str]:
-    return dict(pair.split("=", 1) for pair in text.split(","))
+def _solver_options(text: str) -> dict[str, Any]:
+    pairs = (pair.split("=", 1) for pair in text.split(","))
+    return {name: _number_or_text(value) for name, value in pairs}
+
+
+def _number_or_text(text: str) -> int | float | str | None:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None if text == "none" else text
 
 
 def byte_count(text: str) -> int:
@@ -152,9 +167,15 @@ ESTIMATOR_OPTIONS = {
         'train this tree of label ids: a file of "child<TAB>parent" lines', str, "FILE"
     ),
     "n_trees": _Option("trees whose scores are averaged", int, "N"),
-    "max_sweeps": _Option("most sweeps and Newton steps for a problem", int, "N"),
+    "max_sweeps": _Option(
+        f"most sweeps and Newton steps for a problem; none: {MAX_SWEEPS} with solver "
+        "auto, else the solver's own limit",
+        int,
+        "N",
+    ),
     "violation_tol": _Option(
-        "a problem ends at this share of its first sweep's violations; 0: at --tol",
+        "a problem ends at this share of its first sweep's violations; 0: at --tol; "
+        f"none: {VIOLATION_TOL} with solver auto, else the solver's own rule",
         float,
         "X",
     ),
@@ -181,7 +202,12 @@ ESTIMATOR_OPTIONS = {
     "propensity_weight": _Option(
         "raise the weight of rare labels' positives", float, "X"
     ),
-    "ridge": _Option("weight of the squared l2 term", float, "X"),
+    "ridge": _Option("weight of the squared l2 term beside L1", float, "X"),
+    "C": _Option(
+        "weight of the losses with solver dual_coordinate_descent, an L2 problem",
+        float,
+        "X",
+    ),
     "solver_options": _Option(
         "options of the solver", _solver_options, "NAME=VALUE,..."
     ),

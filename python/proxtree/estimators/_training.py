@@ -22,7 +22,7 @@ from proxtree._parameters import (
     check_sample_weight,
 )
 from proxtree._progress import reporting
-from proxtree._solvers import check_solver
+from proxtree._solvers import check_ridge, ends_by_own_rule, solver_arguments
 from proxtree._validation import check_X_Y, csr_arg, pattern_arg
 from proxtree.exceptions import DataError, DataWarning
 from proxtree.size._limit import check_memory, memory_limit
@@ -46,6 +46,7 @@ class TrainableModel(LinearModel):
     alpha_exponent: float
     propensity_weight: float
     ridge: float
+    C: float
     solver_options: Mapping[str, Any] | None
     normalize: bool
     memory_limit: int | None
@@ -54,18 +55,23 @@ class TrainableModel(LinearModel):
 
     def _shared_arguments(self) -> dict[str, Any]:
         """Return the native module's arguments that all models have."""
-        check_random_state(self.random_state)
-        check_solver(self.solver, self.solver_options or {})
         class_weight, balanced = check_class_weight(self.class_weight)
         scaling = check_real(self.intercept_scaling, "intercept_scaling")
+        options = dict(self.solver_options or {})
+        if "C" in options:
+            raise DataError("solver_options holds C: it is a parameter of its own")
+        C = check_real(self.C, "C")
+        if self.solver == "dual_coordinate_descent":
+            options["C"] = C
         return {
-            "solver": self.solver,
+            **solver_arguments(self.solver, options),
+            "seed": check_random_state(self.random_state),
             "alpha": check_real(self.alpha, "alpha"),
             "alpha_exponent": check_finite(self.alpha_exponent, "alpha_exponent"),
             "propensity_weight": check_real(
                 self.propensity_weight, "propensity_weight", zero=True
             ),
-            "ridge": check_real(self.ridge, "ridge", zero=True),
+            "ridge": check_ridge(self.ridge, self.solver),
             "class_weight": class_weight,
             "balanced": balanced,
             "tol": check_real(self.tol, "tol"),
@@ -117,7 +123,11 @@ class TrainableModel(LinearModel):
         self._set_fitted(model, certificate, facts, _planned(trees, plan))
         if arguments["violation_tol"] == 0:
             _certificates.warn_unless_converged(
-                facts, self._problem_name, arguments["tol"], n_iter_name
+                facts,
+                self._problem_name,
+                arguments["tol"],
+                n_iter_name,
+                own_rule=ends_by_own_rule(arguments),
             )
         return self
 

@@ -3,8 +3,7 @@
 use numpy::{PyArray1, PyReadonlyArray1};
 use proxtree_core::model::Scoring;
 use proxtree_core::solver::{
-    Certificate, DEFAULT_MAX_ITER, Design, Intercept, Method, Problem, Settings, Stop, Workspace,
-    solve as solve_core,
+    Certificate, Design, Intercept, Problem, Settings, Stop, Workspace, solve as solve_core,
 };
 use proxtree_core::train::{ClassWeight, Plan, Recipe, Record, RootRows, train_model};
 use proxtree_core::{Error, Result};
@@ -12,19 +11,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{CsrArg, PatternArg};
+use crate::method::method;
 use crate::model::Model;
 use crate::runtime;
 use crate::tree::LabelTree;
-
-fn method(name: &str) -> Result<Method> {
-    match name {
-        "auto" => Ok(Method::Auto),
-        "coordinate_descent" => Ok(Method::CoordinateDescent),
-        other => Err(Error::data(format!(
-            "solver is {other:?}, expected \"auto\" or \"coordinate_descent\""
-        ))),
-    }
-}
 
 /// 0 stands for no intercept.
 fn intercept(scaling: f64, penalize: bool) -> Intercept {
@@ -39,12 +29,13 @@ fn intercept(scaling: f64, penalize: bool) -> Intercept {
 
 /// Solve one problem; see `proxtree.solve`.
 #[pyfunction]
-#[pyo3(signature = (x, positives, *, solver, alpha, tol, max_iter, intercept_scaling, penalize_intercept, sample_weight, ridge, w0, history))]
+#[pyo3(signature = (x, positives, *, solver, solver_options, alpha, tol, max_iter, intercept_scaling, penalize_intercept, sample_weight, ridge, w0, history, seed))]
 pub(crate) fn solve<'py>(
     py: Python<'py>,
     x: CsrArg<'py>,
     positives: PyReadonlyArray1<'py, bool>,
     solver: &str,
+    solver_options: &Bound<'py, PyDict>,
     alpha: f64,
     tol: f64,
     max_iter: Option<u64>,
@@ -54,7 +45,9 @@ pub(crate) fn solve<'py>(
     ridge: f64,
     w0: Option<PyReadonlyArray1<'py, f64>>,
     history: bool,
+    seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let method = method(solver, solver_options, seed)?;
     let x = x.parts()?;
     let positives = positives.as_slice()?;
     let sample_weight = sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
@@ -83,10 +76,10 @@ pub(crate) fn solve<'py>(
             intercept: intercept(intercept_scaling, penalize_intercept),
         };
         let settings = Settings {
-            method: method(solver)?,
+            method,
             tol,
             stop: Stop::Gap,
-            max_iter: max_iter.unwrap_or(DEFAULT_MAX_ITER),
+            max_iter: max_iter.unwrap_or(method.default_max_iter()),
             prune: 0.0,
             round_weights: false,
             round_intercept: false,
@@ -104,7 +97,8 @@ pub(crate) fn solve<'py>(
         for &(j, w) in workspace.weights() {
             coef[j as usize] = w;
         }
-        let seconds = proxtree_core::parallel::thread_cpu_seconds() - start;
+        let took = proxtree_core::parallel::thread_cpu_seconds() - start;
+        let seconds = took - workspace.watched_seconds();
         Ok((certificate, coef, workspace.history().to_vec(), seconds))
     })?;
     let out = PyDict::new(py);
@@ -134,12 +128,13 @@ pub(crate) struct TrainSettings {
 #[pymethods]
 impl TrainSettings {
     #[new]
-    #[pyo3(signature = (*, scoring, root_rows, solver, alpha, alpha_exponent, propensity_weight, ridge, class_weight, balanced, tol, max_iter, violation_tol, prune, intercept_scaling, penalize_intercept, normalize))]
+    #[pyo3(signature = (*, scoring, root_rows, solver, solver_options, alpha, alpha_exponent, propensity_weight, ridge, class_weight, balanced, tol, max_iter, violation_tol, prune, intercept_scaling, penalize_intercept, normalize, seed))]
     fn new(
         py: Python<'_>,
         scoring: &str,
         root_rows: &str,
         solver: &str,
+        solver_options: &Bound<'_, PyDict>,
         alpha: f64,
         alpha_exponent: f64,
         propensity_weight: f64,
@@ -153,7 +148,9 @@ impl TrainSettings {
         intercept_scaling: f64,
         penalize_intercept: bool,
         normalize: bool,
+        seed: u64,
     ) -> PyResult<Self> {
+        let method = method(solver, solver_options, seed)?;
         let recipe = Recipe {
             alpha,
             alpha_exponent,
@@ -173,14 +170,14 @@ impl TrainSettings {
                 root_rows: rows_at_root(root_rows)?,
                 recipe,
                 settings: Settings {
-                    method: method(solver)?,
+                    method,
                     tol,
                     stop: if violation_tol > 0.0 {
                         Stop::Violation(violation_tol)
                     } else {
                         Stop::Gap
                     },
-                    max_iter: max_iter.unwrap_or(DEFAULT_MAX_ITER),
+                    max_iter: max_iter.unwrap_or(method.default_max_iter()),
                     prune,
                     round_weights: true,
                     round_intercept: false,

@@ -69,8 +69,8 @@ pub fn train_model(
     control.set_total(plan.trees.iter().map(|t| t.n_problems() as u64).sum());
     let label_rows = transpose_pattern(y, control)?;
     let (mut trees, mut records) = (Vec::new(), Vec::new());
-    for tree in plan.trees {
-        let settings = as_stored(&tree, &plan.settings);
+    for (t, tree) in (0..).zip(plan.trees) {
+        let settings = as_stored(&tree, t, &plan.settings);
         let trained = train(
             x,
             label_rows.view(),
@@ -91,11 +91,13 @@ pub fn train_model(
     Ok((model, records))
 }
 
-/// End with weights as the model will store them: one-vs-rest keeps f64 intercepts,
-/// whose gradient sums over all rows.
-fn as_stored(tree: &LabelTree, settings: &Settings) -> Settings {
+/// The settings of the model's tree number `id`: random numbers of its own, and
+/// weights as they will be stored (one-vs-rest keeps f64 intercepts, whose gradient
+/// sums over all rows).
+fn as_stored(tree: &LabelTree, id: u64, settings: &Settings) -> Settings {
     Settings {
         round_intercept: tree.n_nodes() > 1,
+        method: settings.method.for_unit(id),
         ..*settings
     }
 }
@@ -258,7 +260,7 @@ impl Job<'_> {
                 positives.indptr.push(positives.indices.len() as u64);
             }
             let design = Design::new(self.x, self.sample_weight, self.control)?;
-            return self.solve_over(&design, None, positives.view(), hands);
+            return self.solve_over(node, &design, None, positives.view(), hands);
         }
         let extractor = match extractor {
             Some(extractor) => extractor,
@@ -271,22 +273,27 @@ impl Job<'_> {
             sample_weight,
         } = extractor.extract(self.x, self.sample_weight, &self.rows[node], children);
         let design = Design::new(x.view(), sample_weight.as_deref(), self.control)?;
-        self.solve_over(&design, Some(&feature_ids), positives.view(), hands)
+        self.solve_over(node, &design, Some(&feature_ids), positives.view(), hands)
     }
 
     fn solve_over(
         &self,
+        node: usize,
         design: &Design<'_>,
         feature_ids: Option<&[u32]>,
         positives: PatternView<'_>,
         hands: Hands,
     ) -> Result<SolvedNode> {
+        let settings = Settings {
+            method: self.settings.method.for_unit(node as u64),
+            ..*self.settings
+        };
         solve_node(
             design,
             feature_ids,
             positives,
             self.recipe,
-            self.settings,
+            &settings,
             hands,
             self.control,
         )

@@ -23,7 +23,8 @@ pub struct SampledNode {
     pub overhead_s: f64,
 }
 
-/// Train chosen problems exactly as [`super::train`] trains them.
+/// Train chosen problems as [`super::train`] trains them, but for the random numbers
+/// of methods that draw some.
 ///
 /// `chosen` holds nodes with the positions of the children to train, at least one
 /// each. Each node is one thread's, so that only times depend on the number of
@@ -54,7 +55,7 @@ pub fn train_sample(
         rows: node_rows(tree, label_rows),
         root_rows,
         recipe,
-        settings: &as_stored(tree, settings),
+        settings: &as_stored(tree, 0, settings),
         control,
     };
     let mut order: Vec<usize> = (0..chosen.len()).collect();
