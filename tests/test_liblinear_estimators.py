@@ -60,9 +60,7 @@ def test_the_shared_start_leads_to_the_same_optimum(problem, balanced):
         model = LinearOneVsRest(max_iter=10**6, **intercept, **options).fit(X, Y)
         y = Y[:, [5]].toarray().ravel()
         c = np.where(y, 80 / 32, 80 / 128) if balanced else np.ones(80)
-        best = solve(
-            X, y, sample_weight=c, eps=1e-9, max_iter=10**6, **intercept, **L2
-        )
+        best = solve(X, y, sample_weight=c, eps=1e-9, max_iter=10**6, **intercept, **L2)
         found = model.certificate_["objective"][5]
         assert found == pytest.approx(best.objective, rel=1e-6)
 

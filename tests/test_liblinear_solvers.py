@@ -134,9 +134,7 @@ def test_alpha_has_no_part_in_the_l2_problem(binary):
 
 @pytest.mark.parametrize("options", [L1, L2])
 def test_seeds(binary, options):
-    found = [
-        solve(*binary, 0.1, random_state=seed, **options) for seed in (0, None, 1)
-    ]
+    found = [solve(*binary, 0.1, random_state=seed, **options) for seed in (0, None, 1)]
     np.testing.assert_array_equal(found[0].coef, found[1].coef)
     assert (found[0].coef != found[2].coef).any()
 
