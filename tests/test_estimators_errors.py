@@ -51,8 +51,8 @@ def test_parameters_are_checked_by_fit(problem, params, error):
 def test_solver_errors_list_what_there_is(problem):
     with pytest.raises(DataError, match='"auto" or "coordinate_descent"'):
         LinearOneVsRest(solver="newton").fit(*problem)
-    with pytest.raises(DataError, match=r"no option 'eps'; its options: variant"):
-        LinearOneVsRest(solver="coordinate_descent", solver_options={"eps": 1}).fit(
+    with pytest.raises(DataError, match="no option 'sigma'; its options: var"):
+        LinearOneVsRest(solver="coordinate_descent", solver_options={"sigma": 1}).fit(
             *problem
         )
 

@@ -27,10 +27,17 @@ class Unread:
         ({"tree": [0, [2]]}, DataError, "label 2 is outside"),
         ({"tree": "tree.tsv"}, TypeError, "tree is a str"),
         (
-            {"solver": "coordinate_descent"},
+            {"solver": "coordinate_descent", "violation_tol": 0.01},
             DataError,
-            'violation_tol is 0.01, expected 0 with solver "coordinate_descent"',
+            'violation_tol is 0.01, expected 0 or None with solver "coordinate_desc',
         ),
+        (
+            {"solver": "dual_coordinate_descent", "ridge": 0.5},
+            DataError,
+            'ridge is 0.5, expected 0 with solver "dual_coordinate_descent"',
+        ),
+        ({"C": 0}, DataError, "C is 0, expected a finite number > 0"),
+        ({"solver_options": {"C": 1}}, DataError, "solver_options holds C"),
     ],
 )
 def test_a_bad_parameter_is_refused_before_the_data_is_read(parameters, error, message):

@@ -31,7 +31,7 @@ def fitted(problem):
         ({"tree": "deep"}, TypeError),
         ({"n_trees": 0}, DataError),
         ({"max_sweeps": 0}, DataError),
-        ({"max_sweeps": None}, TypeError),
+        ({"max_sweeps": 1.5}, TypeError),
         ({"violation_tol": -1}, DataError),
         ({"prune": -0.1}, DataError),
         ({"root_rows": "some"}, DataError),

@@ -152,3 +152,24 @@ def test_wrong_arguments_are_named():
         LabelTree.build([[1.0], [np.nan]])
     with pytest.raises(proxtree.DataError, match="not 0"):
         LabelTree.build(sparse.csr_matrix((0, 3)))
+
+
+def test_rounds_of_kmeans_can_be_limited():
+    V = topics(400, 80, 40, 2)
+
+    def moved(max_iter):
+        """Rows that are nearer to another cluster's mean than to their own's."""
+        tree = LabelTree.build(V, n_clusters=12, max_depth=2, max_iter=max_iter)
+        sets = [n["labels"] for n in tree.to_dict()["nodes"] if n["labels"]]
+        dense = V.toarray().astype(float)
+        centroids = np.array([dense[rows].mean(axis=0) for rows in sets])
+        distance = ((dense[:, None] - centroids) ** 2).sum(axis=2)
+        own = np.empty(len(dense), int)
+        for c, rows in enumerate(sets):
+            own[rows] = c
+        return int((distance.argmin(axis=1) != own).sum())
+
+    assert moved(300) == 0
+    assert moved(1) > 0
+    with pytest.raises(proxtree.DataError, match="max_iter is 0"):
+        LabelTree.build(V, max_iter=0)

@@ -5,7 +5,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from proxtree import datasets, exceptions, io, metrics
+    from proxtree import datasets, exceptions, io, metrics, size, theory
     from proxtree._loading import load
     from proxtree._validation import normalize_rows
     from proxtree.estimators import LinearLabelTree, LinearOneVsRest
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         ProxtreeError,
     )
     from proxtree.io import load_svmlight, load_xmc, save_xmc
+    from proxtree.size import SizePlan, plan
     from proxtree.solving import Solution, solve, solve_path
     from proxtree.tree import LabelTree, label_features
 
@@ -35,17 +36,19 @@ _HOMES = {
     "LinearOneVsRest": "estimators",
     "NotFittedError": "exceptions",
     "ProxtreeError": "exceptions",
+    "SizePlan": "size",
     "Solution": "solving",
     "label_features": "tree",
     "load": "_loading",
     "load_svmlight": "io",
     "load_xmc": "io",
     "normalize_rows": "_validation",
+    "plan": "size",
     "save_xmc": "io",
     "solve": "solving",
     "solve_path": "solving",
 }
-_MODULES = ("datasets", "exceptions", "io", "metrics")
+_MODULES = ("datasets", "exceptions", "io", "metrics", "size", "theory")
 
 __all__ = [
     "ConvergenceWarning",
@@ -57,6 +60,7 @@ __all__ = [
     "LinearOneVsRest",
     "NotFittedError",
     "ProxtreeError",
+    "SizePlan",
     "Solution",
     "__version__",
     "datasets",
@@ -68,9 +72,12 @@ __all__ = [
     "load_xmc",
     "metrics",
     "normalize_rows",
+    "plan",
     "save_xmc",
+    "size",
     "solve",
     "solve_path",
+    "theory",
 ]
 
 

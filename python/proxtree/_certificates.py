@@ -91,10 +91,16 @@ def relative_gap(certificate: NDArray[np.void]) -> NDArray[np.float64]:
 
 
 def warn_unless_converged(
-    facts: Mapping[str, Any], what: str, tol: float, n_iter_name: str
+    facts: Mapping[str, Any], what: str, tol: float, n_iter_name: str, *, own_rule: bool
 ) -> None:
-    """Give one `ConvergenceWarning` that counts what the `summary` has unproved."""
+    """Give one `ConvergenceWarning` that counts what the `summary` has unproved.
+
+    A solver with a stop rule of its own is done when that says so: of its problems
+    only those count that ran into the limit first.
+    """
     others = {s: facts[f"n_{s}"] for s in STATUS[1:].tolist() if facts[f"n_{s}"]}
+    if own_rule:
+        others.pop("stalled", None)
     if others:
         listed = ", ".join(f"{count} {status}" for status, count in others.items())
         remedies = [f"raise {n_iter_name} or tol"] if "max_iter" in others else []

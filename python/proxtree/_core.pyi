@@ -11,13 +11,17 @@ __all__ = [
     "LabelTree",
     "Model",
     "TextReader",
+    "TrainSettings",
+    "available_bytes",
     "available_threads",
     "format_rows",
     "kmeans",
     "label_features",
+    "measure",
     "normalize_rows",
     "solve",
     "train",
+    "train_some",
 ]
 
 _Index: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
@@ -29,6 +33,7 @@ _Tree: TypeAlias = tuple[
     NDArray[np.uint32], NDArray[np.uint32], list[tuple[_Csr, NDArray[np.float64]]]
 ]
 
+def available_bytes() -> int | None: ...
 def available_threads() -> int: ...
 def format_rows(x: _Csr, y: _Pattern, *, n_threads: int) -> bytes: ...
 def normalize_rows(x: _Csr, /) -> NDArray[np.float32]: ...
@@ -37,6 +42,7 @@ def solve(
     positives: NDArray[np.bool_],
     *,
     solver: str,
+    solver_options: dict[str, Any],
     alpha: float,
     tol: float,
     max_iter: int | None,
@@ -46,32 +52,62 @@ def solve(
     ridge: float,
     w0: NDArray[np.float64] | None,
     history: bool,
+    seed: int,
 ) -> dict[str, Any]: ...
+
+@final
+class TrainSettings:
+    def __new__(
+        cls,
+        *,
+        scoring: str,
+        root_rows: str,
+        solver: str,
+        solver_options: dict[str, Any],
+        alpha: float,
+        alpha_exponent: float,
+        propensity_weight: float,
+        ridge: float,
+        class_weight: tuple[float, float] | None,
+        balanced: bool,
+        tol: float,
+        max_iter: int | None,
+        violation_tol: float,
+        prune: float,
+        intercept_scaling: float,
+        penalize_intercept: bool,
+        normalize: bool,
+        seed: int,
+    ) -> TrainSettings: ...
+
 def train(
     x: _Csr,
     y: _Pattern,
     trees: list[LabelTree],
+    settings: TrainSettings,
     *,
-    scoring: str,
-    root_rows: str,
-    solver: str,
-    alpha: float,
-    alpha_exponent: float,
-    propensity_weight: float,
-    ridge: float,
-    class_weight: tuple[float, float] | None,
-    balanced: bool,
     sample_weight: NDArray[np.float64] | None,
-    tol: float,
-    max_iter: int | None,
-    violation_tol: float,
-    prune: float,
-    intercept_scaling: float,
-    penalize_intercept: bool,
-    normalize: bool,
     n_threads: int,
     progress: Callable[[int, int, int], object] | None,
 ) -> tuple[Model, list[dict[str, NDArray[Any]]]]: ...
+def train_some(
+    x: _Csr,
+    y: _Pattern,
+    tree: LabelTree,
+    settings: TrainSettings,
+    nodes: list[tuple[int, list[int]]],
+    *,
+    sample_weight: NDArray[np.float64] | None,
+    n_threads: int,
+    progress: Callable[[int, int, int], object] | None,
+) -> tuple[
+    dict[str, NDArray[Any]],
+    tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]],
+    NDArray[np.float64],
+]: ...
+def measure(
+    x: _Csr, y: _Pattern, tree: LabelTree, *, n_threads: int
+) -> dict[str, NDArray[np.int64]]: ...
 def label_features(*, x: _Csr, y: _Pattern, n_threads: int) -> _CsrOut: ...
 def kmeans(
     *,
@@ -94,6 +130,7 @@ class LabelTree:
         n_clusters: int,
         max_depth: int,
         clustering: str,
+        max_iter: int,
         seed: int,
         n_threads: int,
     ) -> LabelTree: ...
@@ -170,7 +207,9 @@ class Model:
     def predict_threshold(
         self, x: _Csr, threshold: float, *, beam_size: int, n_threads: int | None
     ) -> tuple[_Index, _Index]: ...
-    def decision_function(self, x: _Csr, *, n_threads: int | None) -> NDArray[np.float32]: ...
+    def decision_function(
+        self, x: _Csr, *, n_threads: int | None
+    ) -> NDArray[np.float32]: ...
     def score_pairs(
         self,
         x: _Csr,

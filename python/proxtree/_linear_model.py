@@ -17,6 +17,8 @@ from proxtree._parameters import check_bool, check_finite, check_int, check_n_th
 from proxtree._validation import CsrArg, check_X, csr_arg
 from proxtree.exceptions import DataError, NotFittedError
 from proxtree.io._read import PathArgument
+from proxtree.size._report import SizeReport
+from proxtree.size._size_plan import SizePlan
 
 _CSR = (sparse.csr_matrix, sparse.csr_array)
 
@@ -28,6 +30,7 @@ class Fitted:
     model: _core.Model
     certificate: NDArray[np.void] | None
     summary: dict[str, Any]
+    plan: SizePlan | None = None
 
     @cached_property
     def coef(self) -> tuple[sparse.csr_matrix[np.float32], NDArray[np.float64]]:
@@ -62,8 +65,9 @@ class LinearModel(Estimator):
         model: _core.Model,
         certificate: NDArray[np.void] | None,
         summary: dict[str, Any],
+        plan: SizePlan | None = None,
     ) -> None:
-        self._fitted = Fitted(model, certificate, summary)
+        self._fitted = Fitted(model, certificate, summary, plan)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)
@@ -98,6 +102,42 @@ class LinearModel(Estimator):
                 "save(path, certificates=True) keeps them"
             )
         return certificate
+
+    @property
+    def plan_(self) -> SizePlan:
+        """What was known of the model's size before it was trained.
+
+        Bounds always, estimates too if `proxtree.plan` made the tree that was
+        given. A file keeps it, but not files of the first version.
+        """
+        plan = self._fitted_or_raise().plan
+        if plan is None:
+            raise AttributeError(
+                "the model's file does not hold what was planned; "
+                "proxtree.plan(X, Y, tree=model.tree_) tells it again"
+            )
+        return plan
+
+    def size_report(self) -> SizeReport:
+        """Return bound, estimate and truth of the model's size, side by side.
+
+        Returns
+        -------
+        SizeReport
+            `bound`, `estimate` and `truth`, dicts with "nonzeros" and "bytes_file";
+            None where unknown. Printed, it is a table.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        fitted = self._fitted_or_raise()
+        return SizeReport.of(fitted.plan, fitted.model, self._file_bytes())
+
+    def _file_bytes(self) -> int:
+        """Return the size of the model's file, certificates not kept."""
+        return _persistence.file_bytes(self)
 
     @property
     def coef_(self) -> sparse.csr_matrix[np.float32]:

@@ -97,8 +97,10 @@ class LabelTree:
     True
     """
 
-    __slots__ = ("_native",)
+    __slots__ = ("_native", "_planned")
     _native: _core.LabelTree
+    # What `plan` found out about it, no part of its value.
+    _planned: Any
 
     def __init__(self, native: _core.LabelTree) -> None:
         if not isinstance(native, _core.LabelTree):
@@ -106,9 +108,13 @@ class LabelTree:
                 "use LabelTree.build, flat, from_nested, from_parents or from_file"
             )
         object.__setattr__(self, "_native", native)
+        object.__setattr__(self, "_planned", None)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a LabelTree is immutable: {name} cannot be set")
+
+    def _remember(self, planned: Any) -> None:
+        object.__setattr__(self, "_planned", planned)
 
     @classmethod
     def build(
@@ -118,6 +124,7 @@ class LabelTree:
         n_clusters: int = 100,
         max_depth: int = 6,
         clustering: str = "kmeans",
+        max_iter: int = 300,
         random_state: int | None = 0,
         n_threads: int | None = None,
     ) -> LabelTree:
@@ -133,9 +140,12 @@ class LabelTree:
         max_depth : int, default=6
             Depth of the deepest label, the paper's d_max; 1 gives a flat tree.
         clustering : {"kmeans", "spherical", "balanced", "balanced_2means"}
-            K-means (Lloyd's results, greedy k-means++ start, 300 rounds at most);
-            spherical K-means; K-means with cluster sizes that differ by at most
-            one; repeated balanced bisection (Parabel), same sizes.
+            K-means (Lloyd's results, greedy k-means++ start); spherical K-means;
+            K-means with cluster sizes that differ by at most one; repeated
+            balanced bisection (Parabel), same sizes.
+        max_iter : int, default=300
+            Most rounds at a node, at least 1, of "kmeans" and "spherical"; the
+            other two end by rules of their own.
         random_state : int or None, default=0
             Seed; None means 0.
         n_threads : int, optional
@@ -173,6 +183,7 @@ class LabelTree:
                 n_clusters=check_int(n_clusters, "n_clusters", 2),
                 max_depth=check_int(max_depth, "max_depth", 1),
                 clustering=check_choice(clustering, "clustering", CLUSTERINGS),
+                max_iter=check_int(max_iter, "max_iter", 1),
                 seed=check_random_state(random_state),
                 n_threads=check_n_threads(n_threads),
             )
@@ -415,6 +426,11 @@ def as_label_tree(tree: Any) -> LabelTree:
         f"tree is a {type(tree).__name__}, expected a LabelTree, nested lists or an "
         "array of parents"
     )
+
+
+def model_trees(model: _core.Model) -> list[LabelTree]:
+    """Return the trees of a trained model."""
+    return [_from_parts(model.n_labels, *model.tree(t)) for t in range(model.n_trees)]
 
 
 def _from_parts(

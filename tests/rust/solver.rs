@@ -4,6 +4,8 @@
     reason = "a test that cannot build its input must fail"
 )]
 
+#[path = "solver/forward_backward.rs"]
+mod forward_backward;
 #[path = "solver/oracle.rs"]
 mod oracle;
 
@@ -12,11 +14,13 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use proxtree_core::solver::{Intercept, Method, Status};
 
+const PLAIN: Method = Method::CoordinateDescent { eps: 0.01 };
+
 /// One feature, one positive, no intercept: w = 1 - alpha / (2 x^2) at x = 1.
 #[test]
 fn one_sample_has_a_closed_form() {
     let case = Case::dense(&[&[1.0]], &[0]).intercept(Intercept::None);
-    for method in [Method::Auto, Method::CoordinateDescent] {
+    for method in [Method::Auto, PLAIN] {
         let s = case.clone().alpha(0.5).tol(1e-12).solve(method);
         assert_eq!(s.certificate.status, Status::Converged);
         assert!((s.w[0] - 0.75).abs() < 1e-12, "{}", s.w[0]);
@@ -46,7 +50,7 @@ fn a_large_alpha_leaves_no_weight() {
     let case =
         Case::dense(&[&[1.0, 0.5], &[0.5, -1.0], &[0.0, 2.0]], &[0]).intercept(Intercept::None);
     // Signs +, -, -: sums are 1 - 0.5 = 0.5 and 0.5 + 1 - 2 = -0.5; alpha_max = 1.
-    for method in [Method::Auto, Method::CoordinateDescent] {
+    for method in [Method::Auto, PLAIN] {
         assert_eq!(case.clone().alpha(1.0001).solve(method).nnz(), 0);
         assert!(case.clone().alpha(0.99).tol(1e-9).solve(method).nnz() > 0);
     }
@@ -86,7 +90,7 @@ fn class_weights_are_sample_weights() {
 fn one_sided_labels_end() {
     let rows: Vec<&[f32]> = vec![&[1.0, 0.2], &[0.3, 1.0], &[0.5, 0.5]];
     for positives in [vec![], vec![0, 1, 2]] {
-        for method in [Method::Auto, Method::CoordinateDescent] {
+        for method in [Method::Auto, PLAIN] {
             let s = Case::dense(&rows, &positives).alpha(0.1).solve(method);
             assert_eq!(s.certificate.status, Status::Converged);
             assert!(s.certificate.objective.is_finite());
@@ -98,7 +102,7 @@ fn one_sided_labels_end() {
 #[test]
 fn the_iteration_limit_is_a_status() {
     let case = Case::random(7, 40, 12).alpha(0.01).tol(1e-9);
-    for method in [Method::Auto, Method::CoordinateDescent] {
+    for method in [Method::Auto, PLAIN] {
         let s = case.clone().max_iter(1).solve(method);
         assert_eq!(s.certificate.status, Status::MaxIter);
         assert_eq!(s.certificate.n_iter, 1);
@@ -145,7 +149,7 @@ fn nasty_columns_never_raise_the_objective() {
                 for pair in s.history.windows(2) {
                     assert!(pair[1].1 <= pair[0].1 * (1.0 + 1e-9), "{what}");
                 }
-                let plain = case.max_iter(20).solve(Method::CoordinateDescent);
+                let plain = case.max_iter(20).solve(PLAIN);
                 let bound = plain.certificate.objective;
                 assert!(
                     s.certificate.objective <= bound * (1.0 + 1e-6),
@@ -188,7 +192,7 @@ proptest! {
         }
         let a = case.solve(Method::Auto);
         // Plain sweeps creep along valleys at small alpha: less is asked of them.
-        let b = case.clone().tol(1e-5).max_iter(20_000).solve(Method::CoordinateDescent);
+        let b = case.clone().tol(1e-5).max_iter(20_000).solve(PLAIN);
         for s in [&a, &b] {
             let (p, d) = dense_proof(&case, s);
             let scale = p.abs().max(1e-9);
@@ -227,7 +231,7 @@ fn large_supports_are_proved_too() {
         let (p, d) = dense_proof(&case, &s);
         assert!((s.certificate.objective - p).abs() <= 1e-9 * p);
         assert!((s.certificate.dual_objective - d).abs() <= 1e-8 * p);
-        let plain = case.clone().max_iter(300).solve(Method::CoordinateDescent);
+        let plain = case.clone().max_iter(300).solve(PLAIN);
         assert!(s.certificate.objective <= plain.certificate.objective * (1.0 + 1e-6));
     }
 }

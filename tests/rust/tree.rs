@@ -22,6 +22,7 @@ fn settings(n_clusters: usize, max_depth: usize, clustering: Clustering) -> Buil
         n_clusters,
         max_depth,
         clustering,
+        max_iter: 300,
         seed: 0,
     }
 }

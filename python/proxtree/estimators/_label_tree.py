@@ -15,10 +15,20 @@ from proxtree._parameters import check_choice, check_int, check_random_state, ch
 from proxtree._validation import normalize_rows
 from proxtree.estimators._training import Csr, TrainableModel
 from proxtree.exceptions import DataError
-from proxtree.tree import CLUSTERINGS, LabelTree, as_label_tree, label_features
+from proxtree.tree import (
+    CLUSTERINGS,
+    LabelTree,
+    as_label_tree,
+    label_features,
+    model_trees,
+)
 
 ROOT_ROWS = ("all", "labelled")
 SCORINGS = ("squared", "cubed", "log_sigmoid")
+
+# What None stands for with solver "auto".
+MAX_SWEEPS = 12
+VIOLATION_TOL = 0.01
 
 
 class Node(NamedTuple):
@@ -33,7 +43,7 @@ class Node(NamedTuple):
 
 
 class LinearLabelTree(TrainableModel):
-    r"""Train a tree of L1-regularised classifiers, each with its duality gap.
+    r"""Train a tree of sparse linear classifiers, each with its duality gap.
 
     Labels that occur with similar features share a branch. An internal node holds
     one sparse classifier for each of its children, trained only on the samples
@@ -60,12 +70,14 @@ default="kmeans"
         `random_state` then play no part, and `n_trees` must be 1.
     n_trees : int, default=1
         How many trees, built from different seeds, average their scores.
-    max_sweeps : int, default=12
-        Most sweeps and Newton steps for a problem, at least 1.
-    violation_tol : float, default=0.01
+    max_sweeps : int, optional
+        Most iterations for a problem, at least 1 (sweeps and Newton steps); None
+        means 12 with solver "auto" and the solver's own limit with others.
+    violation_tol : float, optional
         A problem also ends when the violations of optimality of a sweep add up to
         at most this share of those of its first sweep; 0 means that only `tol`
-        and `max_sweeps` end it.
+        and `max_sweeps` end it. None means 0.01 with solver "auto" and 0 with
+        others, which end by their own rules.
     prune : float, default=0.0
         Weights below this in absolute value are set to zero after the solve, and
         counted; the certificate is that of the weights that are left.
@@ -77,9 +89,12 @@ default="kmeans"
         label's score is the exponential of the sum.
     beam_size : int, default=10
         How many internal nodes of each depth prediction looks into, at least 1.
-    solver : {"auto", "coordinate_descent"}, default="auto"
-        "auto" is fast; "coordinate_descent" is the plain method to compare with,
-        and needs ``violation_tol=0``.
+    solver : {"auto", "forward_backward", "coordinate_descent", \
+"dual_coordinate_descent"}, default="auto"
+        "auto" is fast; "forward_backward" is PRoXML's, "coordinate_descent"
+        LIBLINEAR's ``-s 5``, mended or as it is, to compare with;
+        "dual_coordinate_descent" is its ``-s 1``, which solves the L2 problem: a
+        weight for nearly every feature of a node. `proxtree.solve` describes them.
     tol : float, default=1e-3
         Relative duality gap at which a problem ends, > 0:
         ``gap <= tol * dual_objective``.
@@ -89,29 +104,42 @@ default="kmeans"
         Value of the intercept's column, > 0: the intercept is the column's weight
         times this. Larger values penalise it less.
     penalize_intercept : bool, default=True
-        Whether the column's weight is in the L1 term, as in LIBLINEAR.
+        Whether the column's weight is in the L1 term (for the L2 problem: in the
+        squared term), as in LIBLINEAR.
     class_weight : None, "balanced" or (float, float), default=None
         Weights of positive and negative samples; "balanced" means
         ``n_samples / (2 * n_class)`` for each problem, n_samples those of its node.
     alpha_exponent : float, default=0.1
         A problem with n positives is trained with
-        ``alpha * clip((n / 100) ** alpha_exponent, 1/4, 4)``.
+        ``alpha * clip((n / 100) ** alpha_exponent, 1/4, 4)``; without effect on the
+        L2 problem, which has no alpha.
     propensity_weight : float, default=0.1
         Positives weigh ``1 + propensity_weight * (1/p - 1)``, >= 0, with p the
         propensity (A = 0.55, B = 1.5) of a label with as many positives among the
         node's samples.
     ridge : float, default=0.0
-        Weight of the squared l2 term, >= 0; the intercept is not in it.
+        Weight of the squared l2 term beside the L1 term, >= 0; the intercept is
+        not in it.
+    C : float, default=1.0
+        Weight of the losses in the L2 problem, > 0; only
+        ``solver="dual_coordinate_descent"`` makes use of it.
     solver_options : dict, optional
-        For "coordinate_descent": ``{"variant": "fixed"}``, which is its default.
+        Options of the solver, as in `proxtree.solve`: ``{"acceleration": "fista",
+        "stop": "gap"}`` for "forward_backward", ``{"variant": "liblinear",
+        "eps": 0.01}`` for "coordinate_descent", ``{"eps": 0.1}`` for
+        "dual_coordinate_descent".
     normalize : bool, default=False
         Whether rows are scaled to unit l2 norm, for the tree, in training and in
         prediction. It is part of the model, saved with it.
+    memory_limit : int, optional
+        Bytes that `fit` may add to the memory of the process; None means what the
+        process may use, limits of its address space and cgroup counted in.
     n_threads : int, optional
         At least 1; None means the CPUs that this process may use. Models and
         predictions do not depend on it.
     random_state : int, optional, default=0
-        Seed of the clustering; None means 0.
+        Seed of the clustering, and of the order of coordinates of
+        ``variant="liblinear"`` and "dual_coordinate_descent"; None means 0.
     progress : None, True or callable, default=None
         True shows a bar (needs tqdm); a function is called about every 50 ms with
         (problems done, problems in all, non-zero weights so far). What it raises
@@ -147,7 +175,14 @@ default="kmeans"
 
         \min_{w, b} \alpha (\|w\|_1 + |b| / \text{intercept\_scaling})
         + \frac{\text{ridge}}{2} \|w\|_2^2
-        + \sum_i c_i \max(0, 1 - s_i (x_i \cdot w + b))^2 .
+        + \sum_i c_i \max(0, 1 - s_i (x_i \cdot w + b))^2 ,
+
+    and with ``solver="dual_coordinate_descent"``
+
+    .. math::
+
+        \min_{w, b} \frac{1}{2} (\|w\|_2^2 + (b / \text{intercept\_scaling})^2)
+        + C \sum_i c_i \max(0, 1 - s_i (x_i \cdot w + b))^2 .
 
     Trees rank well long before their problems are solved to a small gap, so a
     problem that ends by `max_sweeps` or `violation_tol` gives no warning;
@@ -194,8 +229,8 @@ default="kmeans"
         clustering: str = "kmeans",
         tree: Any = None,
         n_trees: int = 1,
-        max_sweeps: int = 12,
-        violation_tol: float = 0.01,
+        max_sweeps: int | None = None,
+        violation_tol: float | None = None,
         prune: float = 0.0,
         root_rows: str = "all",
         scoring: str = "cubed",
@@ -209,8 +244,10 @@ default="kmeans"
         alpha_exponent: float = 0.1,
         propensity_weight: float = 0.1,
         ridge: float = 0.0,
+        C: float = 1.0,
         solver_options: Mapping[str, Any] | None = None,
         normalize: bool = False,
+        memory_limit: int | None = None,
         n_threads: int | None = None,
         random_state: int | None = 0,
         progress: bool | Callable[[int, int, int], object] | None = None,
@@ -236,8 +273,10 @@ default="kmeans"
         self.alpha_exponent = alpha_exponent
         self.propensity_weight = propensity_weight
         self.ridge = ridge
+        self.C = C
         self.solver_options = solver_options
         self.normalize = normalize
+        self.memory_limit = memory_limit
         self.n_threads = n_threads
         self.random_state = random_state
         self.progress = progress
@@ -265,6 +304,9 @@ default="kmeans"
             If a parameter or a value is out of range, the shapes disagree, or `Y`
             has no label at all. The estimator then stays as it was, as it does
             on Ctrl-C.
+        MemoryError
+            Before training, if it would take more than `memory_limit`: with the
+            need and the nearest settings that fit.
         TypeError
             If something is of the wrong kind.
 
@@ -272,70 +314,70 @@ default="kmeans"
         -----
         ConvergenceWarning
             Once, with counts, if problems did not reach `tol`, and `violation_tol`
-            is 0.
+            is 0. Solvers with a stop rule of their own ("stalled" where it ends them
+            short of `tol`) give it for problems that `max_sweeps` ended.
         DataWarning
             Once, with the count of labels without positives.
         """
+        return self._fit(X, Y, sample_weight, "max_sweeps")
+
+    def _arguments(self) -> dict[str, Any]:
+        is_early = self.solver == "auto"
+        max_sweeps, violation_tol = self.max_sweeps, self.violation_tol
+        if max_sweeps is None and is_early:
+            max_sweeps = MAX_SWEEPS
+        if violation_tol is None:
+            violation_tol = VIOLATION_TOL if is_early else 0.0
         arguments = {
             **self._shared_arguments(),
-            "max_iter": check_int(self.max_sweeps, "max_sweeps", 1),
+            "max_iter": None
+            if max_sweeps is None
+            else check_int(max_sweeps, "max_sweeps", 1),
             "scoring": check_choice(self.scoring, "scoring", SCORINGS),
             "root_rows": check_choice(self.root_rows, "root_rows", ROOT_ROWS),
-            "violation_tol": check_real(self.violation_tol, "violation_tol", zero=True),
+            "violation_tol": check_real(violation_tol, "violation_tol", zero=True),
             "prune": check_real(self.prune, "prune", zero=True),
         }
-        if self.solver == "coordinate_descent" and arguments["violation_tol"] > 0:
+        if arguments["violation_tol"] > 0 and not is_early:
             raise DataError(
-                f"violation_tol is {self.violation_tol}, expected 0 with solver "
-                '"coordinate_descent", which ends on tol and max_sweeps alone'
+                f"violation_tol is {self.violation_tol}, expected 0 or None with "
+                f'solver "{self.solver}", which ends by its own rule'
             )
         self._checked_beam()
-        seeds = _tree_seeds(
-            check_random_state(self.random_state), check_int(self.n_trees, "n_trees", 1)
-        )
-        given: list[LabelTree] = []
+        n_trees = check_int(self.n_trees, "n_trees", 1)
+        # Before anything that takes long.
         if self.tree is None:
-            # Before the label features, which take long.
             check_int(self.n_clusters, "n_clusters", 2)
             check_int(self.max_depth, "max_depth", 1)
             check_choice(self.clustering, "clustering", CLUSTERINGS)
-        elif len(seeds) > 1:
-            raise DataError(f"n_trees is {len(seeds)}, expected 1 with a given tree")
+        elif n_trees > 1:
+            raise DataError(f"n_trees is {n_trees}, expected 1 with a given tree")
         else:
-            given.append(as_label_tree(self.tree))
+            as_label_tree(self.tree)
+        return arguments
 
-        def trees(X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
-            if given:
-                return given
-            if arguments["normalize"]:
-                X = normalize_rows(X)
-            features = label_features(X, Y, n_threads=n_threads)
-            return [
-                LabelTree.build(
-                    features,
-                    n_clusters=self.n_clusters,
-                    max_depth=self.max_depth,
-                    clustering=self.clustering,
-                    random_state=seed,
-                    n_threads=n_threads,
-                )
-                for seed in seeds
-            ]
-
-        return self._fit(X, Y, sample_weight, arguments, trees, "max_sweeps")
+    def _trees(self, X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
+        if self.tree is not None:
+            return [as_label_tree(self.tree)]
+        if self.normalize:
+            X = normalize_rows(X)
+        features = label_features(X, Y, n_threads=n_threads)
+        return [
+            LabelTree.build(
+                features,
+                n_clusters=self.n_clusters,
+                max_depth=self.max_depth,
+                clustering=self.clustering,
+                random_state=seed,
+                n_threads=n_threads,
+            )
+            for seed in _tree_seeds(check_random_state(self.random_state), self.n_trees)
+        ]
 
     @property
     def trees_(self) -> list[LabelTree]:
         """All trees."""
-        model = self._fitted_or_raise().model
-        return [
-            LabelTree(
-                _core.LabelTree.from_parts(
-                    n_labels=model.n_labels, child_ptr=child_ptr, children=children
-                )
-            )
-            for child_ptr, children in map(model.tree, range(model.n_trees))
-        ]
+        return model_trees(self._fitted_or_raise().model)
 
     @property
     def tree_(self) -> LabelTree:

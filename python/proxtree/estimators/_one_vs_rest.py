@@ -9,54 +9,74 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proxtree._parameters import check_int
-from proxtree.estimators._training import TrainableModel
+from proxtree.estimators._training import Csr, TrainableModel
 from proxtree.tree import LabelTree
 
 
 class LinearOneVsRest(TrainableModel):
-    r"""Train an L1-regularised classifier for each label, each with a proof.
+    r"""Train a sparse linear classifier for each label, each with a proof.
 
     Parameters
     ----------
     alpha : float, default=1.0
         Weight of the L1 term, > 0: larger gives sparser models. The loss is a sum
         over samples, not a mean; LIBLINEAR's C is 1 / alpha.
-    solver : {"auto", "coordinate_descent"}, default="auto"
-        Both solve the same problem to the same tolerance. "auto" is fast;
-        "coordinate_descent" is the plain method to compare with.
+    solver : {"auto", "forward_backward", "coordinate_descent", \
+"dual_coordinate_descent"}, default="auto"
+        "auto" is fast; "forward_backward" is PRoXML's, "coordinate_descent"
+        LIBLINEAR's ``-s 5``, mended or as it is, to compare with;
+        "dual_coordinate_descent" is its ``-s 1``, which solves the L2 problem below.
+        `proxtree.solve` describes them.
     tol : float, default=1e-3
         Relative duality gap to reach, > 0: a label is converged when
         ``gap <= tol * dual_objective``.
     max_iter : int, optional
-        Most sweeps and Newton steps for a label, at least 1; None means 100,000.
+        Most iterations for a label, at least 1: sweeps and Newton steps together, or
+        proximal steps. None means 100,000; where a solver ends by the rule of
+        released code, that code's limit: 1,000 sweeps of LIBLINEAR's, 1,800 steps of
+        PRoXML's.
     fit_intercept : bool, default=True
         Whether a constant is added to each label's scores.
     intercept_scaling : float, default=1.0
         Value of the intercept's column, > 0: the intercept is the column's weight
         times this. Larger values penalise it less.
     penalize_intercept : bool, default=True
-        Whether the column's weight is in the L1 term, as in LIBLINEAR.
+        Whether the column's weight is in the L1 term (for the L2 problem: in the
+        squared term), as in LIBLINEAR.
     class_weight : None, "balanced" or (float, float), default=None
         Weights of positive and negative samples; "balanced" means
         ``n_samples / (2 * n_class)`` for each label.
     alpha_exponent : float, default=0.0
         A label with n positives is trained with
-        ``alpha * clip((n / 100) ** alpha_exponent, 1/4, 4)``.
+        ``alpha * clip((n / 100) ** alpha_exponent, 1/4, 4)``; without effect on the
+        L2 problem, which has no alpha.
     propensity_weight : float, default=0.0
         Positives weigh ``1 + propensity_weight * (1/p - 1)``, >= 0, with p the
         label's propensity (A = 0.55, B = 1.5) in the training set.
     ridge : float, default=0.0
-        Weight of the squared l2 term, >= 0; the intercept is not in it.
+        Weight of the squared l2 term beside the L1 term, >= 0; the intercept is
+        not in it.
+    C : float, default=1.0
+        Weight of the losses in the L2 problem, > 0; only
+        ``solver="dual_coordinate_descent"`` makes use of it.
     solver_options : dict, optional
-        For "coordinate_descent": ``{"variant": "fixed"}``, which is its default.
+        Options of the solver, as in `proxtree.solve`: ``{"acceleration": "fista",
+        "stop": "gap"}`` for "forward_backward", ``{"variant": "liblinear",
+        "eps": 0.01}`` for "coordinate_descent", ``{"eps": 0.1}`` for
+        "dual_coordinate_descent".
     normalize : bool, default=False
         Whether rows are scaled to unit l2 norm, in `fit` and in prediction. It is
         part of the model, saved with it.
+    memory_limit : int, optional
+        Bytes that `fit` may add to the memory of the process; None means what the
+        process may use, limits of its address space and cgroup counted in.
     n_threads : int, optional
         At least 1; None means the CPUs that this process may use. Models and
         predictions do not depend on it.
     random_state : int, optional, default=0
-        Not used by the present solvers, which draw no random numbers.
+        Seed of the order of coordinates of ``variant="liblinear"`` and
+        "dual_coordinate_descent"; None means 0. Other solvers draw no random
+        numbers.
     progress : None, True or callable, default=None
         True shows a bar (needs tqdm); a function is called about every 50 ms with
         (labels done, labels in all, non-zero weights so far). What it raises ends
@@ -81,7 +101,14 @@ class LinearOneVsRest(TrainableModel):
 
         \min_{w, b} \alpha (\|w\|_1 + |b| / \text{intercept\_scaling})
         + \frac{\text{ridge}}{2} \|w\|_2^2
-        + \sum_i c_i \max(0, 1 - s_i (x_i \cdot w + b))^2 .
+        + \sum_i c_i \max(0, 1 - s_i (x_i \cdot w + b))^2 ,
+
+    and with ``solver="dual_coordinate_descent"``
+
+    .. math::
+
+        \min_{w, b} \frac{1}{2} (\|w\|_2^2 + (b / \text{intercept\_scaling})^2)
+        + C \sum_i c_i \max(0, 1 - s_i (x_i \cdot w + b))^2 .
 
     A label without positives is not trained: it gets no weights and the best
     intercept, is never predicted, and its certificate says what that costs.
@@ -118,8 +145,10 @@ class LinearOneVsRest(TrainableModel):
         alpha_exponent: float = 0.0,
         propensity_weight: float = 0.0,
         ridge: float = 0.0,
+        C: float = 1.0,
         solver_options: Mapping[str, Any] | None = None,
         normalize: bool = False,
+        memory_limit: int | None = None,
         n_threads: int | None = None,
         random_state: int | None = 0,
         progress: bool | Callable[[int, int, int], object] | None = None,
@@ -135,8 +164,10 @@ class LinearOneVsRest(TrainableModel):
         self.alpha_exponent = alpha_exponent
         self.propensity_weight = propensity_weight
         self.ridge = ridge
+        self.C = C
         self.solver_options = solver_options
         self.normalize = normalize
+        self.memory_limit = memory_limit
         self.n_threads = n_threads
         self.random_state = random_state
         self.progress = progress
@@ -163,17 +194,25 @@ class LinearOneVsRest(TrainableModel):
             If a parameter or a value is out of range, the shapes disagree, or `Y`
             has no label at all. The estimator then stays as it was, as it does
             on Ctrl-C.
+        MemoryError
+            Before training, if it would take more than `memory_limit`: with the
+            need and the nearest settings that fit.
         TypeError
             If something is of the wrong kind.
 
         Warns
         -----
         ConvergenceWarning
-            Once, with counts, if labels did not reach `tol`.
+            Once, with counts, if labels did not reach `tol`. Solvers with a stop
+            rule of their own ("stalled" where it ends them short of `tol`) give it
+            for labels that `max_iter` ended.
         DataWarning
             Once, with the count of labels without positives.
         """
-        arguments = {
+        return self._fit(X, Y, sample_weight, "max_iter")
+
+    def _arguments(self) -> dict[str, Any]:
+        return {
             **self._shared_arguments(),
             "max_iter": None
             if self.max_iter is None
@@ -185,11 +224,9 @@ class LinearOneVsRest(TrainableModel):
             "prune": 0.0,
         }
 
-        def trees(_: Any, Y: Any, __: int) -> list[LabelTree]:
-            # One-vs-rest is the tree of depth one.
-            return [LabelTree.flat(Y.shape[1])]
-
-        return self._fit(X, Y, sample_weight, arguments, trees, "max_iter")
+    def _trees(self, X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
+        # One-vs-rest is the tree of depth one.
+        return [LabelTree.flat(Y.shape[1])]
 
     def decision_function(self, X: Any) -> NDArray[np.float32]:
         """Return the margins of all labels, densely.

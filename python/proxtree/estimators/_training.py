@@ -22,9 +22,12 @@ from proxtree._parameters import (
     check_sample_weight,
 )
 from proxtree._progress import reporting
-from proxtree._solvers import check_solver
+from proxtree._solvers import check_ridge, ends_by_own_rule, solver_arguments
 from proxtree._validation import check_X_Y, csr_arg, pattern_arg
 from proxtree.exceptions import DataError, DataWarning
+from proxtree.size._limit import check_memory, memory_limit
+from proxtree.size._planner import Planner
+from proxtree.size._size_plan import SizePlan
 from proxtree.tree import LabelTree
 
 Csr = sparse.csr_matrix[Any]
@@ -43,25 +46,32 @@ class TrainableModel(LinearModel):
     alpha_exponent: float
     propensity_weight: float
     ridge: float
+    C: float
     solver_options: Mapping[str, Any] | None
     normalize: bool
+    memory_limit: int | None
     random_state: int | None
     progress: bool | Callable[[int, int, int], object] | None
 
     def _shared_arguments(self) -> dict[str, Any]:
         """Return the native module's arguments that all models have."""
-        check_random_state(self.random_state)
-        check_solver(self.solver, self.solver_options or {})
         class_weight, balanced = check_class_weight(self.class_weight)
         scaling = check_real(self.intercept_scaling, "intercept_scaling")
+        options = dict(self.solver_options or {})
+        if "C" in options:
+            raise DataError("solver_options holds C: it is a parameter of its own")
+        C = check_real(self.C, "C")
+        if self.solver == "dual_coordinate_descent":
+            options["C"] = C
         return {
-            "solver": self.solver,
+            **solver_arguments(self.solver, options),
+            "seed": check_random_state(self.random_state),
             "alpha": check_real(self.alpha, "alpha"),
             "alpha_exponent": check_finite(self.alpha_exponent, "alpha_exponent"),
             "propensity_weight": check_real(
                 self.propensity_weight, "propensity_weight", zero=True
             ),
-            "ridge": check_real(self.ridge, "ridge", zero=True),
+            "ridge": check_ridge(self.ridge, self.solver),
             "class_weight": class_weight,
             "balanced": balanced,
             "tol": check_real(self.tol, "tol"),
@@ -75,33 +85,32 @@ class TrainableModel(LinearModel):
             "normalize": check_bool(self.normalize, "normalize"),
         }
 
-    def _fit(
-        self,
-        X: Any,
-        Y: Any,
-        sample_weight: ArrayLike | None,
-        arguments: Mapping[str, Any],
-        trees: Callable[[Csr, Csr, int], list[LabelTree]],
-        n_iter_name: str,
-    ) -> Self:
-        """Train with checked `arguments`.
+    def _arguments(self) -> dict[str, Any]:
+        """Return all checked arguments of the native module's training."""
+        raise NotImplementedError
 
-        `trees` turns the checked X, Y and the number of threads into the trees to
-        train, `n_iter_name` is the parameter that limits iterations.
-        """
+    def _trees(self, X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
+        """Return the trees to train over checked X and Y."""
+        raise NotImplementedError
+
+    def _fit(
+        self, X: Any, Y: Any, sample_weight: ArrayLike | None, n_iter_name: str
+    ) -> Self:
+        """Train; `n_iter_name` is the parameter that limits iterations."""
+        arguments = self._arguments()
         n_threads = check_n_threads(self.n_threads)
-        X, Y = check_X_Y(X, Y)
-        weights = check_sample_weight(sample_weight, X.shape[0])
-        if weights is not None and not weights.all():
-            kept = weights > 0
-            X, Y, weights = X[kept], Y[kept], weights[kept]
+        X, Y, weights = training_data(X, Y, sample_weight)
         _check_positives(np.bincount(Y.indices, minlength=Y.shape[1]) > 0)
+        limit = memory_limit(self.memory_limit)
+        trees = self._trees(X, Y, n_threads)
+        planner = Planner.of(X, Y, weights, trees, arguments, n_threads)
+        plan = check_memory(planner, limit, check_random_state(self.random_state))
         with reporting(self.progress, self._problem_name) as progress:
             model, fields = _core.train(
                 csr_arg(X),
                 pattern_arg(Y),
-                [tree._native for tree in trees(X, Y, n_threads)],
-                **arguments,
+                [tree._native for tree in trees],
+                _core.TrainSettings(**arguments),
                 sample_weight=weights,
                 n_threads=n_threads,
                 progress=progress,
@@ -111,12 +120,34 @@ class TrainableModel(LinearModel):
         certificate = self._certificate(model, joined)
         facts = _certificates.summary(certificate, trained)
         # First fitted, then warned: a warning turned error must not lose the model.
-        self._set_fitted(model, certificate, facts)
+        self._set_fitted(model, certificate, facts, _planned(trees, plan))
         if arguments["violation_tol"] == 0:
             _certificates.warn_unless_converged(
-                facts, self._problem_name, arguments["tol"], n_iter_name
+                facts,
+                self._problem_name,
+                arguments["tol"],
+                n_iter_name,
+                own_rule=ends_by_own_rule(arguments),
             )
         return self
+
+
+def _planned(trees: list[LabelTree], exact: SizePlan) -> SizePlan:
+    """Return what was planned for this very training, with its estimates."""
+    known = trees[0]._planned
+    return known if isinstance(known, SizePlan) and known.agrees(exact) else exact
+
+
+def training_data(
+    X: Any, Y: Any, sample_weight: ArrayLike | None
+) -> tuple[Csr, Csr, NDArray[np.float64] | None]:
+    """Return checked X, Y and weights, without the samples that weigh nothing."""
+    X, Y = check_X_Y(X, Y)
+    weights = check_sample_weight(sample_weight, X.shape[0])
+    if weights is not None and not weights.all():
+        kept = weights > 0
+        X, Y, weights = X[kept], Y[kept], weights[kept]
+    return X, Y, weights
 
 
 def _check_positives(trained: NDArray[np.bool_]) -> None:

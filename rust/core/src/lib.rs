@@ -13,7 +13,7 @@
 //! The data take one road, and a module knows only those before it:
 //! [`sparse`] and [`io`] (matrices), [`tree`] (labels arranged), [`solver`]
 //! (one problem), [`train`] (all problems), [`model`] (the result, its file),
-//! [`predict`] (top-k).
+//! [`predict`] (top-k), [`size`] (what training will ask for).
 
 pub mod error;
 pub mod io;
@@ -22,6 +22,7 @@ pub mod model;
 pub mod parallel;
 pub mod predict;
 pub mod rng;
+pub mod size;
 pub mod solver;
 pub mod sparse;
 pub mod train;

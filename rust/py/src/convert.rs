@@ -131,6 +131,11 @@ impl CsrParts<'_> {
         self.shape.0
     }
 
+    /// Number of columns as stated.
+    pub(crate) fn n_cols(&self) -> usize {
+        self.shape.1
+    }
+
     fn ids(&self) -> Result<&[u32]> {
         self.indices
             .as_deref()

@@ -6,8 +6,10 @@
 mod convert;
 mod error;
 mod io;
+mod method;
 mod model;
 mod runtime;
+mod size;
 mod train;
 mod tree;
 
@@ -21,7 +23,9 @@ mod _core {
     #[pymodule_export]
     use super::runtime::available_threads;
     #[pymodule_export]
-    use super::train::{solve, train};
+    use super::size::{available_bytes, measure, train_some};
+    #[pymodule_export]
+    use super::train::{TrainSettings, solve, train};
     #[pymodule_export]
     use super::tree::{LabelTree, kmeans, label_features};
 }

@@ -80,13 +80,14 @@ pub(crate) fn kmeans<'py>(
 #[pymethods]
 impl LabelTree {
     #[staticmethod]
-    #[pyo3(signature = (*, label_features, n_clusters, max_depth, clustering, seed, n_threads))]
+    #[pyo3(signature = (*, label_features, n_clusters, max_depth, clustering, max_iter, seed, n_threads))]
     fn build(
         py: Python<'_>,
         label_features: CsrArg<'_>,
         n_clusters: usize,
         max_depth: usize,
         clustering: &str,
+        max_iter: usize,
         seed: u64,
         n_threads: usize,
     ) -> PyResult<Self> {
@@ -96,6 +97,7 @@ impl LabelTree {
                 n_clusters,
                 max_depth,
                 clustering: clustering.parse()?,
+                max_iter,
                 seed,
             };
             let tree = tree::build(features.matrix()?, &settings, control)?;

@@ -182,7 +182,7 @@ impl<'a> Hand<'a> {
             intercept: Intercept::Penalized(1.0),
         };
         let settings = Settings {
-            method: Method::CoordinateDescent,
+            method: Method::CoordinateDescent { eps: 0.01 },
             round_weights: false,
             ..settings(1e-7)
         };

@@ -20,20 +20,22 @@ const PATIENCE: u32 = 50;
 ///
 /// Features that stay zero by a margin are left out of sweeps as LIBLINEAR
 /// does, but all come back before every look at the gap, and only the gap ends
-/// the solve: LIBLINEAR itself returns with features still left out once its
-/// 1000 sweeps are over. Shares with [`super::auto`] only the certificate.
+/// the solve: LIBLINEAR itself ([`super::liblinear`]) returns with features still
+/// left out once its 1000 sweeps are over. Shares with [`super::auto`] only the
+/// certificate. Sweeps before the first look end at violations of `eps alpha`.
 ///
 /// Source: Yuan, Chang, Hsieh, Lin, JMLR 2010, section 4.1 (LIBLINEAR `-s 5`).
 /// Differs: cyclic order, restoration, stop rule.
 pub(super) fn run(
     problem: &Problem<'_>,
     settings: &Settings,
+    eps: f64,
     state: &mut Workspace,
     control: &Control,
 ) -> Certificate {
     let problem = Scaled::new(problem, control);
     let n_features = problem.design.n_features();
-    let mut inner_tol = 0.1;
+    let mut inner_tol = eps;
     until_proved(&problem, settings, state, PATIENCE, |state, round| {
         let mut used = 0;
         let mut margins = Margins::new(&problem, state);

@@ -1,5 +1,7 @@
 //! What all problems over the same rows share, computed once.
 
+use std::sync::OnceLock;
+
 use crate::memory::check_room;
 use crate::parallel::Control;
 use crate::sparse::{CsrMatrix, CsrView, transpose};
@@ -28,6 +30,8 @@ pub struct Design<'a> {
     column_sum: Vec<f64>,
     column_square: Vec<f64>,
     largest_value: f64,
+    row_square: OnceLock<Vec<f64>>,
+    largest_weight: f64,
 }
 
 impl<'a> Design<'a> {
@@ -71,6 +75,10 @@ impl<'a> Design<'a> {
             None => rows.n_rows() as f64,
             Some(w) => w.iter().fold(0.0, |a, b| a + b),
         };
+        let largest_weight = match &sample_weight {
+            None => 1.0,
+            Some(w) => w.iter().copied().fold(0.0, f64::max),
+        };
         let largest_value = rows
             .data()
             .iter()
@@ -83,6 +91,8 @@ impl<'a> Design<'a> {
             column_sum,
             column_square,
             largest_value,
+            row_square: OnceLock::new(),
+            largest_weight,
         })
     }
 
@@ -131,6 +141,22 @@ impl<'a> Design<'a> {
     /// `sum_i weight_i x_ij^2` of feature `j`.
     pub fn column_square(&self, j: usize) -> f64 {
         self.column_square[j]
+    }
+
+    /// `sum_j x_ij^2` of every sample, computed when first asked for.
+    pub(super) fn row_square(&self) -> &[f64] {
+        self.row_square.get_or_init(|| {
+            let square = |i: usize| {
+                let values = self.rows.row(i).1.iter();
+                values.fold(0.0, |sum, &x| sum + f64::from(x) * f64::from(x))
+            };
+            (0..self.rows.n_rows()).map(square).collect()
+        })
+    }
+
+    /// The largest sample weight.
+    pub fn largest_weight(&self) -> f64 {
+        self.largest_weight
     }
 
     /// The largest `|x_ij|`.

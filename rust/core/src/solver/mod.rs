@@ -15,26 +15,35 @@
 
 mod auto;
 mod certificate;
+mod compact;
 mod coordinate_descent;
 mod descent;
 mod design;
+mod dual_coordinate_descent;
+mod forward_backward;
 mod intercept;
+mod liblinear;
+mod method;
 mod newton;
+mod proximal;
 mod ray;
 mod rounds;
+mod smooth;
+mod squared;
 mod state;
 mod support;
 mod sweeps;
 
-use std::time::Instant;
-
 pub use design::Design;
+pub use dual_coordinate_descent::SharedStart;
+pub use forward_backward::{ForwardBackward, Rule};
+pub use method::Method;
 pub use state::Workspace;
 
-use crate::parallel::Control;
+use crate::parallel::{Control, thread_cpu_seconds};
 use crate::{Error, Result};
 
-use certificate::prove;
+use certificate::{prove, prove_as_is};
 use state::Scaled;
 
 /// The constant column beside the features.
@@ -65,15 +74,6 @@ pub struct Problem<'a> {
     pub intercept: Intercept,
 }
 
-/// Which method solves the problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Working sets, coordinate descent, Newton on the support: the fast one.
-    Auto,
-    /// Coordinate descent over all features, plainly: the one to check against.
-    CoordinateDescent,
-}
-
 /// What ends a solve before `max_iter`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stop {
@@ -94,7 +94,7 @@ pub struct Settings {
     pub tol: f64,
     /// What ends the solve.
     pub stop: Stop,
-    /// Most sweeps and Newton steps together.
+    /// Most iterations: sweeps and Newton steps together, or proximal steps.
     pub max_iter: u64,
     /// Weights below this in absolute value are set to zero after the solve.
     pub prune: f64,
@@ -106,9 +106,6 @@ pub struct Settings {
     pub history: bool,
 }
 
-/// Sweeps and Newton steps after which `max_iter=None` gives up.
-pub const DEFAULT_MAX_ITER: u64 = 100_000;
-
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -116,8 +113,9 @@ pub enum Status {
     Converged = 0,
     /// `max_iter` came first.
     MaxIter = 1,
-    /// No step lowers the objective any more in floating point, or pruning
-    /// widened the gap beyond the tolerance.
+    /// No step lowers the objective any more in floating point, pruning widened
+    /// the gap beyond the tolerance, or a rule of the method's own, such as
+    /// [`Rule::Step`], ended it short of that.
     Stalled = 2,
     /// The caller asked to stop.
     Cancelled = 3,
@@ -130,7 +128,7 @@ pub struct Certificate {
     pub objective: f64,
     /// `D` at a feasible dual point: a lower bound on every objective.
     pub dual_objective: f64,
-    /// Sweeps and Newton steps.
+    /// Sweeps and Newton steps, or proximal steps.
     pub n_iter: u64,
     /// How the solve ended.
     pub status: Status,
@@ -145,17 +143,19 @@ impl Certificate {
     }
 }
 
-/// One look at the gap: seconds since the start, objective, gap.
+/// One look at the gap: CPU seconds since the start, objective, gap. Looks that the
+/// method does not need take no time.
 pub type Moment = (f64, f64, f64);
 
 /// Solve one problem; the weights stay in `workspace` ([`Workspace::weights`]).
 ///
 /// `start` holds weights to begin from, as (feature, weight) pairs; the
-/// intercept is always solved for. Deterministic. Cost: see [`Method`].
+/// intercept is always found anew. Deterministic. Cost: see [`Method`].
 ///
 /// # Errors
 /// [`Error::Data`] where a number is outside its range, or all together are so
-/// large that the objective overflows.
+/// large that the objective overflows; [`Error::Memory`] without room for what
+/// [`Method::ForwardBackward`] keeps.
 pub fn solve(
     problem: &Problem<'_>,
     settings: &Settings,
@@ -164,19 +164,54 @@ pub fn solve(
     control: &Control,
 ) -> Result<Certificate> {
     check(problem, settings)?;
-    workspace.begin(problem, settings.history.then(Instant::now));
+    workspace.begin(problem, settings.history.then(thread_cpu_seconds));
     for &(j, w) in start {
         workspace.set_weight(problem.design, j, w);
     }
+    let certificate = match settings.method {
+        Method::DualCoordinateDescent { c, eps, seed } => {
+            let options = (c, eps, seed);
+            dual_coordinate_descent::run(problem, settings, options, workspace, control)
+        }
+        _ => solve_l1(problem, settings, workspace, control)?,
+    };
+    workspace.finish();
+    if !certificate.objective.is_finite() {
+        return Err(Error::data(
+            "the objective overflows: the weights (of classes, samples, alpha, ridge), the \
+             start or X are too large",
+        ));
+    }
+    Ok(certificate)
+}
+
+/// The methods of the L1 problem, whose units are those of the negatives' weight.
+fn solve_l1(
+    problem: &Problem<'_>,
+    settings: &Settings,
+    workspace: &mut Workspace,
+    control: &Control,
+) -> Result<Certificate> {
+    // A method that is not even to begin leaves the best intercept, like all others.
+    let own_rule = settings.method.has_own_rule() && settings.max_iter > 0;
     let mut certificate = match settings.method {
-        Method::Auto => match settings.stop {
+        Method::CoordinateDescent { eps } => {
+            coordinate_descent::run(problem, settings, eps, workspace, control)
+        }
+        Method::ForwardBackward(options) if settings.max_iter > 0 => {
+            forward_backward::run(problem, options, settings, workspace, control)?
+        }
+        Method::Liblinear { eps, seed } if own_rule => {
+            liblinear::run(problem, settings, (eps, seed), workspace, control)
+        }
+        _ => match settings.stop {
             Stop::Gap => auto::run(problem, settings, workspace, control),
             Stop::Violation(share) => sweeps::run(problem, settings, share, workspace, control),
         },
-        Method::CoordinateDescent => coordinate_descent::run(problem, settings, workspace, control),
     };
     if settings.prune > 0.0 && certificate.status != Status::Cancelled {
         workspace.prune(settings.prune);
+        let prove = if own_rule { prove_as_is } else { prove };
         let proof = prove(&Scaled::new(problem, control), settings, workspace);
         certificate = proof.certificate(
             workspace,
@@ -188,18 +223,11 @@ pub fn solve(
             },
         );
     }
-    workspace.finish();
     // Inside, negatives weigh 1; the caller's scale comes back here.
     let unit = problem.class_weight.1;
     certificate.objective *= unit;
     certificate.dual_objective *= unit;
     workspace.scale_history(unit);
-    if !certificate.objective.is_finite() {
-        return Err(Error::data(
-            "the objective overflows: the weights (of classes, samples, alpha, ridge), the \
-             start or X are too large",
-        ));
-    }
     Ok(certificate)
 }
 
@@ -228,10 +256,26 @@ fn check(problem: &Problem<'_>, settings: &Settings) -> Result<()> {
             problem.class_weight.0, problem.class_weight.1
         )));
     }
-    if settings.method == Method::CoordinateDescent && settings.stop != Stop::Gap {
+    if settings.method != Method::Auto && settings.stop != Stop::Gap {
         return Err(Error::data(
-            "violation_tol needs solver \"auto\"; \"coordinate_descent\" stops on the gap alone",
+            "violation_tol needs solver \"auto\"; the others end by rules of their own",
         ));
+    }
+    match settings.method {
+        Method::Auto => {}
+        Method::ForwardBackward(options) => options.check()?,
+        Method::CoordinateDescent { eps } | Method::Liblinear { eps, .. } => positive("eps", eps)?,
+        Method::DualCoordinateDescent { c, eps, .. } => {
+            positive("C", c)?;
+            positive("eps", eps)?;
+            if problem.ridge != 0.0 {
+                return Err(Error::data(format!(
+                    "ridge is {}, expected 0 with solver \"dual_coordinate_descent\", whose \
+                     squared term is 1/2 ||w||^2",
+                    problem.ridge
+                )));
+            }
+        }
     }
     if let Intercept::Penalized(scale) = problem.intercept {
         positive("intercept_scaling", scale)?;

@@ -6,14 +6,17 @@
 mod node;
 mod problems;
 mod recipe;
+mod sample;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use problems::Record;
 pub use recipe::{ClassWeight, Recipe};
+pub use sample::{SampledNode, train_sample};
 
-use self::node::{Extractor, NodeData, node_rows};
+pub(crate) use self::node::node_rows;
+use self::node::{Extractor, NodeData};
 use self::problems::{Hands, SolvedNode, solve_node};
 use crate::model::{LinearTreeModel, Scoring, TrainedTree};
 use crate::parallel::Control;
@@ -66,13 +69,8 @@ pub fn train_model(
     control.set_total(plan.trees.iter().map(|t| t.n_problems() as u64).sum());
     let label_rows = transpose_pattern(y, control)?;
     let (mut trees, mut records) = (Vec::new(), Vec::new());
-    for tree in plan.trees {
-        // As the model will store them: one-vs-rest keeps f64, whose gradient sums
-        // over all rows.
-        let settings = Settings {
-            round_intercept: tree.n_nodes() > 1,
-            ..plan.settings
-        };
+    for (t, tree) in (0..).zip(plan.trees) {
+        let settings = as_stored(&tree, t, &plan.settings);
         let trained = train(
             x,
             label_rows.view(),
@@ -91,6 +89,17 @@ pub fn train_model(
         .collect();
     let model = LinearTreeModel::new(x.n_cols(), trees, plan.scoring, plan.normalize, untrained)?;
     Ok((model, records))
+}
+
+/// The settings of the model's tree number `id`: random numbers of its own, and
+/// weights as they will be stored (one-vs-rest keeps f64 intercepts, whose gradient
+/// sums over all rows).
+fn as_stored(tree: &LabelTree, id: u64, settings: &Settings) -> Settings {
+    Settings {
+        round_intercept: tree.n_nodes() > 1,
+        method: settings.method.for_unit(id),
+        ..*settings
+    }
 }
 
 /// A node whose share of the work is above one in this many per thread is
@@ -182,7 +191,7 @@ impl Job<'_> {
         let mut extractor = None;
         for &v in &order[..n_large] {
             self.control.check()?;
-            solved[v] = Some(self.solve(v, &mut extractor, Hands::All)?);
+            solved[v] = Some(self.solve(v, self.children(v), &mut extractor, Hands::All)?);
         }
         drop(extractor);
         let next = AtomicUsize::new(n_large);
@@ -191,7 +200,7 @@ impl Job<'_> {
             let mut extractor = None;
             while let Some(&v) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                 self.control.check()?;
-                let node = self.solve(v, &mut extractor, Hands::One)?;
+                let node = self.solve(v, self.children(v), &mut extractor, Hands::One)?;
                 // A poisoned lock means that another worker panicked: so do we.
                 finished.lock().expect("no worker panicked")[v] = Some(node);
             }
@@ -226,14 +235,20 @@ impl Job<'_> {
         }
     }
 
-    /// Solve a node's problems; the first that needs an extractor makes it.
-    fn solve(
+    /// The positives of a node's children.
+    fn children(&self, node: usize) -> impl ExactSizeIterator<Item = &[u32]> {
+        self.tree.children(node).map(|c| self.child_rows(c))
+    }
+
+    /// Solve a node's problems with these positives; the first that needs an
+    /// extractor makes it.
+    fn solve<'a>(
         &self,
         node: usize,
+        children: impl Iterator<Item = &'a [u32]>,
         extractor: &mut Option<Extractor>,
         hands: Hands,
     ) -> Result<SolvedNode> {
-        let children = self.tree.children(node).map(|c| self.child_rows(c));
         if self.is_whole(node) {
             let mut positives = Pattern {
                 n_cols: self.x.n_rows(),
@@ -245,7 +260,7 @@ impl Job<'_> {
                 positives.indptr.push(positives.indices.len() as u64);
             }
             let design = Design::new(self.x, self.sample_weight, self.control)?;
-            return self.solve_over(&design, None, positives.view(), hands);
+            return self.solve_over(node, &design, None, positives.view(), hands);
         }
         let extractor = match extractor {
             Some(extractor) => extractor,
@@ -258,29 +273,38 @@ impl Job<'_> {
             sample_weight,
         } = extractor.extract(self.x, self.sample_weight, &self.rows[node], children);
         let design = Design::new(x.view(), sample_weight.as_deref(), self.control)?;
-        self.solve_over(&design, Some(&feature_ids), positives.view(), hands)
+        self.solve_over(node, &design, Some(&feature_ids), positives.view(), hands)
     }
 
     fn solve_over(
         &self,
+        node: usize,
         design: &Design<'_>,
         feature_ids: Option<&[u32]>,
         positives: PatternView<'_>,
         hands: Hands,
     ) -> Result<SolvedNode> {
+        let settings = Settings {
+            method: self.settings.method.for_unit(node as u64),
+            ..*self.settings
+        };
         solve_node(
             design,
             feature_ids,
             positives,
             self.recipe,
-            self.settings,
+            &settings,
             hands,
             self.control,
         )
     }
 }
 
-fn check_labels(n_samples: usize, label_rows: PatternView<'_>, tree: &LabelTree) -> Result<()> {
+pub(crate) fn check_labels(
+    n_samples: usize,
+    label_rows: PatternView<'_>,
+    tree: &LabelTree,
+) -> Result<()> {
     let n_labels = label_rows.n_rows();
     if tree.n_labels() != n_labels {
         return Err(Error::data(format!(

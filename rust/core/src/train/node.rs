@@ -9,7 +9,7 @@ use crate::tree::{Child, LabelTree};
 ///
 /// `label_rows` has shape (n_labels, n_samples). Cost: each label's rows once
 /// per level, sorted.
-pub(super) fn node_rows(tree: &LabelTree, label_rows: PatternView<'_>) -> Vec<Vec<u32>> {
+pub(crate) fn node_rows(tree: &LabelTree, label_rows: PatternView<'_>) -> Vec<Vec<u32>> {
     let mut rows: Vec<Vec<u32>> = vec![Vec::new(); tree.n_nodes()];
     let mut last_seen_by = vec![u32::MAX; label_rows.n_cols()];
     // Breadth-first ids: children come after their parents.

@@ -20,6 +20,8 @@ pub struct BuildSettings {
     pub max_depth: usize,
     /// How a node is split.
     pub clustering: Clustering,
+    /// Most rounds of a node's K-means; the balanced clusterings know their own.
+    pub max_iter: usize,
     /// Seed of all random choices.
     pub seed: u64,
 }
@@ -136,9 +138,9 @@ fn grow(
     let split_children = levels_below > 1;
     let rng = SplitMix64::stream(settings.seed, id as u64);
     let sets = if id == 0 {
-        split_root(&points, k, settings.clustering, rng, control)?
+        split_root(&points, k, settings, rng, control)?
     } else {
-        split(&points, k, settings.clustering, rng, control)?
+        split(&points, k, settings, rng, control)?
     };
     let mut counts = vec![0; points.n_features()];
     let mut points_of = |rows: &[u32]| {
@@ -161,20 +163,20 @@ fn grow(
 fn split_root(
     points: &Points,
     k: usize,
-    clustering: Clustering,
+    settings: &BuildSettings,
     rng: SplitMix64,
     control: &Control,
 ) -> Result<Vec<Vec<u32>>> {
     let (used, empty): (Vec<u32>, Vec<u32>) =
         (0..points.len() as u32).partition(|&i| !points.row(i as usize).0.is_empty());
     if used.is_empty() || empty.is_empty() {
-        return split(points, k, clustering, rng, control);
+        return split(points, k, settings, rng, control);
     }
     let k = (k - 1).max(2).min(used.len());
     let mut sets = if k == 1 {
         vec![used]
     } else {
-        let sets = split(&points.subset(&used), k, clustering, rng, control)?;
+        let sets = split(&points.subset(&used), k, settings, rng, control)?;
         let original = |set: Vec<u32>| set.into_iter().map(|i| used[i as usize]).collect();
         sets.into_iter().map(original).collect()
     };

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use super::balanced::{balanced, balanced_2means};
+use super::build::BuildSettings;
 use super::kmeans::{KMeansSettings, lloyd};
 use super::points::Points;
 use super::seeding;
@@ -60,18 +61,19 @@ impl FromStr for Clustering {
 pub(super) fn split(
     points: &Points,
     k: usize,
-    clustering: Clustering,
+    settings: &BuildSettings,
     mut rng: SplitMix64,
     control: &Control,
 ) -> Result<Vec<Vec<u32>>> {
-    let assignment = match clustering {
+    let assignment = match settings.clustering {
         Clustering::KMeans | Clustering::Spherical => {
-            let settings = KMeansSettings {
-                spherical: clustering == Clustering::Spherical,
+            let kmeans = KMeansSettings {
+                max_iter: settings.max_iter,
+                spherical: settings.clustering == Clustering::Spherical,
                 ..KMeansSettings::default()
             };
             let start = seeding::choose(points, k, &mut rng, control)?;
-            lloyd(points, &start, &settings, control)?.assignment
+            lloyd(points, &start, &kmeans, control)?.assignment
         }
         Clustering::Balanced => balanced(points, k, &mut rng, control)?,
         Clustering::Balanced2Means => balanced_2means(points, k, rng.next_u64(), control)?,
