@@ -24,7 +24,12 @@ def test_medians_go_into_lists_and_dicts(harness):
 
 def test_ratios_are_written_as_fractions(harness):
     ratio = harness("summary").ratio
-    assert [ratio(r) for r in (0.25, 1 / 150, 1.0, 2.5)] == ["1/4", "1/150", "1", "2.5"]
+    assert [ratio(r) for r in (0.25, 1 / 1500, 1.0, 2.5)] == [
+        "1/4",
+        "1/1,500",
+        "1",
+        "2.5",
+    ]
 
 
 def test_label_objective_by_hand(harness):

@@ -13,24 +13,30 @@ Record = dict[str, Any]
 
 
 class Records:
-    """The records of a file, without those of other builds of proxtree."""
+    """The records of a file, without those of other builds of proxtree.
+
+    Records of other numbers of threads, or of other choices of labels where single
+    labels were solved, do not count either.
+    """
 
     def __init__(
-        self, path: Path, build: str, threads: int, retry: bool = False
+        self, path: Path, build: str, threads: int, n_labels: int, retry: bool = False
     ) -> None:
-        self._path, self._build, self._threads = path, build, threads
+        self._path, self._build = path, build
+        self._threads, self._n_labels = threads, n_labels
         self._all = [
             record for record in _read(path) if record["status"] == "ok" or not retry
         ]
 
     @property
     def kept(self) -> list[Record]:
-        """Records that count for this build and this number of threads."""
+        """Records that count."""
         return [
             record
             for record in self._all
             if record["build"] in (self._build, "")
             and record["threads"] == self._threads
+            and (record["role"] != "labels" or record["n_labels"] == self._n_labels)
         ]
 
     def of(self, data_set: str, entry: Entry) -> list[Record]:
@@ -55,7 +61,7 @@ class Records:
         record = {
             "set": data_set, "role": entry.role, "entry": entry.name,
             "build": self._build if entry.package == OURS else "",
-            "threads": self._threads, **record,
+            "threads": self._threads, "n_labels": self._n_labels, **record,
         }  # fmt: skip
         self._all.append(record)
         with self._path.open("a") as file:

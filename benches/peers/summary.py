@@ -65,7 +65,10 @@ def geometric_mean(values: list[float]) -> float:
 
 def ratio(value: float) -> str:
     """Write a ratio: below one as a fraction with 1 above the line."""
-    return f"1/{1 / value:.3g}" if value < 0.995 else f"{value:.3g}"
+    inverse = 1 / value
+    if value < 0.995:
+        return f"1/{inverse:,.0f}" if inverse >= 100 else f"1/{inverse:.3g}"
+    return f"{value:.3g}"
 
 
 def table(header: list[str], lines: list[list[str]]) -> str:

@@ -15,7 +15,13 @@ from proxtree._parameters import check_choice, check_int, check_random_state, ch
 from proxtree._validation import normalize_rows
 from proxtree.estimators._training import Csr, TrainableModel
 from proxtree.exceptions import DataError
-from proxtree.tree import CLUSTERINGS, LabelTree, as_label_tree, label_features
+from proxtree.tree import (
+    CLUSTERINGS,
+    LabelTree,
+    as_label_tree,
+    label_features,
+    model_trees,
+)
 
 ROOT_ROWS = ("all", "labelled")
 SCORINGS = ("squared", "cubed", "log_sigmoid")
@@ -125,6 +131,9 @@ default="kmeans"
     normalize : bool, default=False
         Whether rows are scaled to unit l2 norm, for the tree, in training and in
         prediction. It is part of the model, saved with it.
+    memory_limit : int, optional
+        Bytes that `fit` may add to the memory of the process; None means what the
+        process may use, limits of its address space and cgroup counted in.
     n_threads : int, optional
         At least 1; None means the CPUs that this process may use. Models and
         predictions do not depend on it.
@@ -238,6 +247,7 @@ default="kmeans"
         C: float = 1.0,
         solver_options: Mapping[str, Any] | None = None,
         normalize: bool = False,
+        memory_limit: int | None = None,
         n_threads: int | None = None,
         random_state: int | None = 0,
         progress: bool | Callable[[int, int, int], object] | None = None,
@@ -266,6 +276,7 @@ default="kmeans"
         self.C = C
         self.solver_options = solver_options
         self.normalize = normalize
+        self.memory_limit = memory_limit
         self.n_threads = n_threads
         self.random_state = random_state
         self.progress = progress
@@ -293,6 +304,9 @@ default="kmeans"
             If a parameter or a value is out of range, the shapes disagree, or `Y`
             has no label at all. The estimator then stays as it was, as it does
             on Ctrl-C.
+        MemoryError
+            Before training, if it would take more than `memory_limit`: with the
+            need and the nearest settings that fit.
         TypeError
             If something is of the wrong kind.
 
@@ -363,15 +377,7 @@ default="kmeans"
     @property
     def trees_(self) -> list[LabelTree]:
         """All trees."""
-        model = self._fitted_or_raise().model
-        return [
-            LabelTree(
-                _core.LabelTree.from_parts(
-                    n_labels=model.n_labels, child_ptr=child_ptr, children=children
-                )
-            )
-            for child_ptr, children in map(model.tree, range(model.n_trees))
-        ]
+        return model_trees(self._fitted_or_raise().model)
 
     @property
     def tree_(self) -> LabelTree:

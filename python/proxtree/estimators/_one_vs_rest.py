@@ -67,6 +67,9 @@ class LinearOneVsRest(TrainableModel):
     normalize : bool, default=False
         Whether rows are scaled to unit l2 norm, in `fit` and in prediction. It is
         part of the model, saved with it.
+    memory_limit : int, optional
+        Bytes that `fit` may add to the memory of the process; None means what the
+        process may use, limits of its address space and cgroup counted in.
     n_threads : int, optional
         At least 1; None means the CPUs that this process may use. Models and
         predictions do not depend on it.
@@ -145,6 +148,7 @@ class LinearOneVsRest(TrainableModel):
         C: float = 1.0,
         solver_options: Mapping[str, Any] | None = None,
         normalize: bool = False,
+        memory_limit: int | None = None,
         n_threads: int | None = None,
         random_state: int | None = 0,
         progress: bool | Callable[[int, int, int], object] | None = None,
@@ -163,6 +167,7 @@ class LinearOneVsRest(TrainableModel):
         self.C = C
         self.solver_options = solver_options
         self.normalize = normalize
+        self.memory_limit = memory_limit
         self.n_threads = n_threads
         self.random_state = random_state
         self.progress = progress
@@ -189,6 +194,9 @@ class LinearOneVsRest(TrainableModel):
             If a parameter or a value is out of range, the shapes disagree, or `Y`
             has no label at all. The estimator then stays as it was, as it does
             on Ctrl-C.
+        MemoryError
+            Before training, if it would take more than `memory_limit`: with the
+            need and the nearest settings that fit.
         TypeError
             If something is of the wrong kind.
 

@@ -23,9 +23,9 @@ mod _core {
     #[pymodule_export]
     use super::runtime::available_threads;
     #[pymodule_export]
-    use super::size::measure;
+    use super::size::{available_bytes, measure, train_some};
     #[pymodule_export]
-    use super::train::{solve, train};
+    use super::train::{TrainSettings, solve, train};
     #[pymodule_export]
     use super::tree::{LabelTree, kmeans, label_features};
 }

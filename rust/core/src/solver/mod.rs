@@ -15,6 +15,7 @@
 
 mod auto;
 mod certificate;
+mod compact;
 mod coordinate_descent;
 mod descent;
 mod design;
@@ -34,6 +35,7 @@ mod support;
 mod sweeps;
 
 pub use design::Design;
+pub use dual_coordinate_descent::SharedStart;
 pub use forward_backward::{ForwardBackward, Rule};
 pub use method::Method;
 pub use state::Workspace;

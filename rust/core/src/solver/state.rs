@@ -1,6 +1,10 @@
 //! What a thread keeps between steps of a solve, and reuses for every problem.
 
+use std::sync::Arc;
+
 use super::certificate::Proof;
+use super::compact::Compact;
+use super::dual_coordinate_descent::SharedStart;
 use super::newton::NewtonBuffers;
 use super::support::Support;
 use super::{Design, Intercept, Moment, Problem};
@@ -91,7 +95,7 @@ const FEATURE_BYTES: u64 = 8 + 8 + 2 + 12;
 #[derive(Debug)]
 pub struct Workspace {
     pub(super) rows: Vec<Row>,
-    is_touched: Vec<bool>,
+    pub(super) is_touched: Vec<bool>,
     pub(super) touched: Vec<u32>,
     n_positives: usize,
     /// Weights of all positives and of all negatives.
@@ -104,14 +108,19 @@ pub struct Workspace {
     pub(super) intercept: f64,
     /// Gradient of the loss and ridge at the last certificate.
     pub(super) gradient: Vec<f64>,
+    /// Largest of it, block by block, before the ridge's part came in.
+    pub(super) peaks: Vec<f64>,
     pub(super) working_set: Vec<u32>,
     pub(super) sweep_list: Vec<u32>,
+    pub(super) sweeps: super::sweeps::Buffers,
     pub(super) in_working_set: Vec<bool>,
     pub(super) candidates: Vec<u32>,
     pub(super) support: Support,
     pub(super) newton: NewtonBuffers,
+    pub(super) compact: Compact,
     /// Scratch of the certificate.
     pub(super) steep: Vec<f64>,
+    pub(super) shared_start: Option<Arc<SharedStart>>,
     solution: Vec<(u32, f64)>,
     n_pruned: u64,
     /// CPU seconds of this thread when the solve began, if there is a history;
@@ -150,19 +159,30 @@ impl Workspace {
             seen: Vec::new(),
             intercept: 0.0,
             gradient: vec![0.0; d],
+            peaks: Vec::new(),
             working_set: Vec::new(),
             sweep_list: Vec::new(),
+            sweeps: super::sweeps::Buffers::default(),
             in_working_set: vec![false; d],
             candidates: Vec::new(),
             support: Support::new(n),
             newton: NewtonBuffers::default(),
+            compact: Compact::default(),
             steep: Vec::new(),
+            shared_start: None,
             solution: Vec::new(),
             n_pruned: 0,
             clock: None,
             watched_s: 0.0,
             history: Vec::new(),
         }
+    }
+
+    /// The same memory, where problems without a start of their own begin at `start`.
+    #[must_use]
+    pub fn with_start(mut self, start: Option<Arc<SharedStart>>) -> Self {
+        self.shared_start = start;
+        self
     }
 
     /// The weights of the last solve: (feature, weight), sorted, none zero.
@@ -322,6 +342,16 @@ impl Workspace {
     pub(super) fn set_weight(&mut self, design: &Design<'_>, j: u32, w: f64) {
         if w != 0.0 {
             self.see(design, j);
+            self.weights[j as usize] = w;
+        }
+    }
+
+    /// Set a weight that is zero; rows and margins follow at the next
+    /// [`Self::refresh`], which must come before anything else.
+    pub(super) fn put_weight(&mut self, j: u32, w: f64) {
+        if w != 0.0 {
+            self.is_seen[j as usize] = true;
+            self.seen.push(j);
             self.weights[j as usize] = w;
         }
     }
