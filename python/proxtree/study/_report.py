@@ -53,6 +53,10 @@ def statements(study: SpaceStudy) -> list[tuple[str, str]]:
     last = means[-1]
     still = next((i for i, drop in enumerate(drops) if drop < _STILL), len(drops))
     stays = all(abs(drop) < _STILL for drop in drops[still:])
+    if still == len(drops):
+        end = f"; still falls at depth {max(fixed)}"
+    else:
+        end = f"; falls by less than 2 % from depth {min(fixed) + still} on"
     by_depth = [varied[depth][0] for depth in sorted(varied)]
     return [
         (
@@ -63,7 +67,7 @@ def statements(study: SpaceStudy) -> list[tuple[str, str]]:
             "with fixed K the ratio falls with depth, then stays",
             ("holds: " if stays else "does not hold: ")
             + ", ".join(f"{mean:.3f}" for mean in means)
-            + (f"; falls by less than 2 % from depth {still + 2} on" if stays else ""),
+            + (end if stays else ""),
         ),
         (
             "with varied K the ratio falls with depth",
