@@ -8,7 +8,6 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use proxtree_core::parallel::{Control, with_pool};
-use proxtree_core::sparse::Pattern;
 use proxtree_core::tree::{
     BuildSettings, Clustering, KMeansSettings, Start, build, kmeans, label_features,
 };
@@ -23,19 +22,7 @@ const N_FEATURES: usize = 20_000;
 
 fn bench(c: &mut Criterion) {
     let x = Draw(5).rows(N_ROWS, N_FEATURES, 40);
-    let mut y = Pattern {
-        n_cols: N_LABELS,
-        indptr: vec![0],
-        indices: Vec::new(),
-    };
-    for i in 0..N_ROWS {
-        let mut labels: Vec<u32> = x.view().row(i).0.iter().map(|f| f % 2_001).collect();
-        labels.retain(|&label| label >= 50 && (label as usize) < N_LABELS);
-        labels.sort_unstable();
-        labels.dedup();
-        y.indices.extend(labels);
-        y.indptr.push(y.indices.len() as u64);
-    }
+    let y = draw::labels(&x, N_LABELS);
     let control = Control::default();
     let one_thread = |work: &mut (dyn FnMut() + Send)| {
         with_pool(1, || {

@@ -1,6 +1,8 @@
 //! One problem at a time: what a label costs, by its number of positives.
 //!
-//! On generated rows; `benches/peers/liblinear.py` measures real labels.
+//! On generated rows; `benches/peers/run.py` measures real labels. Throughput is in
+//! non-zeros of the matrix, touched or not: work that grows with what a label
+//! touches shows as throughput that falls with its positives.
 #![allow(
     clippy::unwrap_used,
     missing_docs,
@@ -9,82 +11,82 @@
 
 use std::hint::black_box;
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use proxtree_core::parallel::Control;
-use proxtree_core::solver::{Design, Intercept, Method, Problem, Settings, Stop, Workspace, solve};
+use proxtree_core::solver::{Design, ForwardBackward, Method, Settings, Stop, Workspace, solve};
 
 mod draw;
 
+use draw::problems::{positives, problem, settings};
+
+/// Name and settings of each kernel; the last number is the most positives it gets.
+fn kernels() -> Vec<(&'static str, Settings, usize)> {
+    let eps = 0.01;
+    let auto = settings(Method::Auto);
+    let sweeps = |n| Settings {
+        stop: Stop::Violation(0.01),
+        max_iter: n,
+        ..auto
+    };
+    let dual = Method::DualCoordinateDescent {
+        c: 1.0,
+        eps: 0.1,
+        seed: 0,
+    };
+    let plain = settings(Method::CoordinateDescent { eps });
+    let liblinear = settings(Method::Liblinear { eps, seed: 0 });
+    let proximal = ForwardBackward::PAPER;
+    let fista = ForwardBackward {
+        accelerated: true,
+        ..proximal
+    };
+    let proximal = settings(Method::ForwardBackward(proximal));
+    let fista = settings(Method::ForwardBackward(fista));
+    vec![
+        ("auto", auto, 2_000),
+        ("auto, 12 sweeps", sweeps(12), 2_000),
+        ("one sweep", sweeps(1), 2_000),
+        ("coordinate_descent", plain, 20),
+        ("coordinate_descent, liblinear", liblinear, 2_000),
+        ("dual_coordinate_descent", settings(dual), 2_000),
+        ("forward_backward", proximal, 2_000),
+        ("forward_backward, fista", fista, 2_000),
+    ]
+}
+
 fn bench(criterion: &mut Criterion) {
     let matrix = draw::Draw(1).rows(20_000, 20_000, 30);
-    let design = Design::new(matrix.view(), None, &Control::default()).unwrap();
+    let control = Control::default();
+    let design = Design::new(matrix.view(), None, &control).unwrap();
     let mut workspace = Workspace::new(&design);
     let mut group = criterion.benchmark_group("solve");
     group.sample_size(10);
-    for n_positives in [2, 20, 200, 2_000] {
-        // Rows of a feature about as frequent, and some strays.
-        let feature = (0..design.n_features())
-            .min_by_key(|&j| design.column(j).0.len().abs_diff(n_positives))
-            .unwrap();
-        let mut positives = design.column(feature).0.to_vec();
-        positives.push((positives[0] + 101) % 20_000);
-        positives.sort_unstable();
-        positives.dedup();
-        for (name, method, stop) in [
-            ("auto", Method::Auto, Stop::Gap),
-            ("auto, 12 sweeps", Method::Auto, Stop::Violation(0.01)),
-            (
-                "coordinate_descent",
-                Method::CoordinateDescent { eps: 0.01 },
-                Stop::Gap,
-            ),
-            (
-                "coordinate_descent, liblinear",
-                Method::Liblinear { eps: 0.01, seed: 0 },
-                Stop::Gap,
-            ),
-            (
-                "dual_coordinate_descent",
-                Method::DualCoordinateDescent {
-                    c: 1.0,
-                    eps: 0.1,
-                    seed: 0,
-                },
-                Stop::Gap,
-            ),
-        ] {
-            if name == "coordinate_descent" && n_positives > 20 {
+    group.throughput(Throughput::Elements(matrix.data.len() as u64));
+    group.bench_function("design", |bencher| {
+        bencher.iter(|| black_box(Design::new(matrix.view(), None, &control).unwrap()));
+    });
+    for n in [2, 20, 200, 2_000] {
+        let positives = positives(&design, n);
+        let problem = problem(&design, &positives);
+        for (name, settings, most) in kernels() {
+            if n > most {
                 continue;
             }
-            let problem = Problem {
-                design: &design,
-                positives: &positives,
-                alpha: 1.0,
-                ridge: 0.0,
-                class_weight: (1.0, 1.0),
-                intercept: Intercept::Penalized(1.0),
-            };
-            let settings = Settings {
-                method,
-                tol: 1e-3,
-                max_iter: if stop == Stop::Gap {
-                    method.default_max_iter()
-                } else {
-                    12
-                },
-                stop,
-                prune: 0.0,
-                round_weights: true,
-                round_intercept: false,
-                history: false,
-            };
-            group.bench_function(BenchmarkId::new(name, n_positives), |bencher| {
+            group.bench_function(BenchmarkId::new(name, n), |bencher| {
                 bencher.iter(|| {
-                    let control = Control::default();
                     black_box(solve(&problem, &settings, &[], &mut workspace, &control).unwrap())
                 });
             });
         }
+        // From the solution on: its margins and its certificate.
+        let settings = settings(Method::Auto);
+        solve(&problem, &settings, &[], &mut workspace, &control).unwrap();
+        let solution = workspace.weights().to_vec();
+        group.bench_function(BenchmarkId::new("certify", n), |bencher| {
+            bencher.iter(|| {
+                black_box(solve(&problem, &settings, &solution, &mut workspace, &control).unwrap())
+            });
+        });
     }
     group.finish();
 }

@@ -91,7 +91,9 @@ choices = {
     "fit_intercept": st.sampled_from([True, True, True, False]),
     "penalize_intercept": st.booleans(),
     "intercept_scaling": st.sampled_from([1.0, 0.01, 100.0]),
-    "solver": st.sampled_from(["auto", "auto", "coordinate_descent"]),
+    "solver": st.sampled_from(
+        ["auto", "auto", "coordinate_descent", "forward_backward"]
+    ),
     "weighted": st.booleans(),
 }
 

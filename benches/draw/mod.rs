@@ -1,6 +1,13 @@
 //! Seeded data that look like text: a few frequent features, many rare ones.
 
+#![allow(
+    dead_code,
+    reason = "each bench has a copy of this module and uses a part of it"
+)]
+
 use proxtree_core::sparse::{CsrMatrix, Pattern};
+
+pub(crate) mod problems;
 
 /// A small linear congruential generator: enough for data, the same everywhere.
 pub(crate) struct Draw(pub(crate) u64);
@@ -48,4 +55,23 @@ impl Draw {
         }
         x
     }
+}
+
+/// Labels that a row's rare features stand for: most labels occur, at most a row's
+/// number of features each.
+pub(crate) fn labels(x: &CsrMatrix, n_labels: usize) -> Pattern {
+    let mut y = Pattern {
+        n_cols: n_labels,
+        indptr: vec![0],
+        indices: Vec::new(),
+    };
+    for i in 0..x.pattern.n_rows() {
+        let ids = x.view().row(i).0.iter().map(|f| f % (n_labels as u32 + 1));
+        let mut labels: Vec<u32> = ids.filter(|&l| l >= 50 && l < n_labels as u32).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        y.indices.extend(labels);
+        y.indptr.push(y.indices.len() as u64);
+    }
+    y
 }

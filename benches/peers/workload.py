@@ -1,4 +1,4 @@
-"""What the peers scripts share: data, choice of labels, description of the run."""
+"""What benches share that need proxtree: data, choice of labels, the run's story."""
 
 from __future__ import annotations
 
@@ -17,15 +17,6 @@ import proxtree
 
 # Binary features of very different row lengths: everyone normalises these.
 NORMALISED = {"bibtex"}
-
-# Smallest and largest number of positives, and how tables call it.
-FREQUENCY_BINS = [
-    (1, 5, "1-5"),
-    (6, 20, "6-20"),
-    (21, 100, "21-100"),
-    (101, 1000, "101-1,000"),
-    (1001, sys.maxsize, "more"),
-]
 
 
 def _load(name: str, part: str) -> Any:

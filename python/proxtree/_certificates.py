@@ -106,10 +106,7 @@ def warn_unless_converged(
         remedies = [f"raise {n_iter_name} or tol"] if "max_iter" in others else []
         if "stalled" in others:
             # Weights stored as float32 cannot come closer to the optimum.
-            remedies.append(
-                "for stalled ones raise alpha or tol: float32 is exhausted, or set "
-                'stop="gap" where the solver ended by a rule of its own'
-            )
+            remedies.append("for stalled ones raise alpha or tol: float32 is exhausted")
         warnings.warn(
             f"{sum(others.values())} of {facts['n_trained']} trained {what}s did not "
             f"reach the relative gap tol={tol:g} ({listed}; worst gap "

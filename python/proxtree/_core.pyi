@@ -2,15 +2,18 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "MAX_THREADS",
     "LabelTree",
     "Model",
     "TextReader",
+    "TrainSettings",
+    "available_bytes",
     "available_threads",
     "format_rows",
     "kmeans",
@@ -19,6 +22,7 @@ __all__ = [
     "normalize_rows",
     "solve",
     "train",
+    "train_some",
 ]
 
 _Index: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
@@ -29,6 +33,10 @@ _Extra: TypeAlias = tuple[str, str, list[int], bytes]
 _Tree: TypeAlias = tuple[
     NDArray[np.uint32], NDArray[np.uint32], list[tuple[_Csr, NDArray[np.float64]]]
 ]
+
+def available_bytes() -> int | None: ...
+
+MAX_THREADS: Final[int]
 
 def available_threads() -> int: ...
 def format_rows(x: _Csr, y: _Pattern, *, n_threads: int) -> bytes: ...
@@ -50,33 +58,57 @@ def solve(
     history: bool,
     seed: int,
 ) -> dict[str, Any]: ...
+
+@final
+class TrainSettings:
+    def __new__(
+        cls,
+        *,
+        scoring: str,
+        root_rows: str,
+        solver: str,
+        solver_options: dict[str, Any],
+        alpha: float,
+        alpha_exponent: float,
+        propensity_weight: float,
+        ridge: float,
+        class_weight: tuple[float, float] | None,
+        balanced: bool,
+        tol: float,
+        max_iter: int | None,
+        violation_tol: float,
+        prune: float,
+        intercept_scaling: float,
+        penalize_intercept: bool,
+        normalize: bool,
+        seed: int,
+    ) -> TrainSettings: ...
+
 def train(
     x: _Csr,
     y: _Pattern,
     trees: list[LabelTree],
+    settings: TrainSettings,
     *,
-    scoring: str,
-    root_rows: str,
-    solver: str,
-    solver_options: dict[str, Any],
-    alpha: float,
-    alpha_exponent: float,
-    propensity_weight: float,
-    ridge: float,
-    class_weight: tuple[float, float] | None,
-    balanced: bool,
     sample_weight: NDArray[np.float64] | None,
-    tol: float,
-    max_iter: int | None,
-    violation_tol: float,
-    prune: float,
-    intercept_scaling: float,
-    penalize_intercept: bool,
-    normalize: bool,
-    seed: int,
     n_threads: int,
     progress: Callable[[int, int, int], object] | None,
 ) -> tuple[Model, list[dict[str, NDArray[Any]]]]: ...
+def train_some(
+    x: _Csr,
+    y: _Pattern,
+    tree: LabelTree,
+    settings: TrainSettings,
+    nodes: list[tuple[int, list[int]]],
+    *,
+    sample_weight: NDArray[np.float64] | None,
+    n_threads: int,
+    progress: Callable[[int, int, int], object] | None,
+) -> tuple[
+    dict[str, NDArray[Any]],
+    tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]],
+    NDArray[np.float64],
+]: ...
 def measure(
     x: _Csr, y: _Pattern, tree: LabelTree, *, n_threads: int
 ) -> dict[str, NDArray[np.int64]]: ...
@@ -174,19 +206,21 @@ class Model:
         *,
         allowed: NDArray[np.int32] | None,
         beam_size: int,
-        n_threads: int,
+        n_threads: int | None,
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]: ...
     def predict_threshold(
-        self, x: _Csr, threshold: float, *, beam_size: int, n_threads: int
+        self, x: _Csr, threshold: float, *, beam_size: int, n_threads: int | None
     ) -> tuple[_Index, _Index]: ...
-    def decision_function(self, x: _Csr, *, n_threads: int) -> NDArray[np.float32]: ...
+    def decision_function(
+        self, x: _Csr, *, n_threads: int | None
+    ) -> NDArray[np.float32]: ...
     def score_pairs(
         self,
         x: _Csr,
         rows: NDArray[np.int32],
         labels: NDArray[np.int32],
         *,
-        n_threads: int,
+        n_threads: int | None,
     ) -> NDArray[np.float32]: ...
     def coef(self) -> tuple[_CsrOut, NDArray[np.float64]]: ...
     def node(self, tree: int, node: int) -> tuple[_CsrOut, NDArray[np.float64]]: ...

@@ -17,6 +17,10 @@ from proxtree._parameters import check_bool, check_finite, check_int, check_n_th
 from proxtree._validation import CsrArg, check_X, csr_arg
 from proxtree.exceptions import DataError, NotFittedError
 from proxtree.io._read import PathArgument
+from proxtree.size._report import SizeReport
+from proxtree.size._size_plan import SizePlan
+
+_CSR = (sparse.csr_matrix, sparse.csr_array)
 
 
 @dataclass
@@ -26,6 +30,7 @@ class Fitted:
     model: _core.Model
     certificate: NDArray[np.void] | None
     summary: dict[str, Any]
+    plan: SizePlan | None = None
 
     @cached_property
     def coef(self) -> tuple[sparse.csr_matrix[np.float32], NDArray[np.float64]]:
@@ -60,8 +65,9 @@ class LinearModel(Estimator):
         model: _core.Model,
         certificate: NDArray[np.void] | None,
         summary: dict[str, Any],
+        plan: SizePlan | None = None,
     ) -> None:
-        self._fitted = Fitted(model, certificate, summary)
+        self._fitted = Fitted(model, certificate, summary, plan)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)
@@ -96,6 +102,42 @@ class LinearModel(Estimator):
                 "save(path, certificates=True) keeps them"
             )
         return certificate
+
+    @property
+    def plan_(self) -> SizePlan:
+        """What was known of the model's size before it was trained.
+
+        Bounds always, estimates too if `proxtree.plan` made the tree that was
+        given. A file keeps it, but not files of the first version.
+        """
+        plan = self._fitted_or_raise().plan
+        if plan is None:
+            raise AttributeError(
+                "the model's file does not hold what was planned; "
+                "proxtree.plan(X, Y, tree=model.tree_) tells it again"
+            )
+        return plan
+
+    def size_report(self) -> SizeReport:
+        """Return bound, estimate and truth of the model's size, side by side.
+
+        Returns
+        -------
+        SizeReport
+            `bound`, `estimate` and `truth`, dicts with "nonzeros" and "bytes_file";
+            None where unknown. Printed, it is a table.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        fitted = self._fitted_or_raise()
+        return SizeReport.of(fitted.plan, fitted.model, self._file_bytes())
+
+    def _file_bytes(self) -> int:
+        """Return the size of the model's file, certificates not kept."""
+        return _persistence.file_bytes(self)
 
     @property
     def coef_(self) -> sparse.csr_matrix[np.float32]:
@@ -204,13 +246,23 @@ class LinearModel(Estimator):
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         model = self._fitted_or_raise().model
         ids = None if allowed is None else _ids(allowed, "allowed", model.n_labels)
-        return model.predict_topk(
-            self._checked(X),
-            check_int(k, "k", 1, 2**31 - 1),
-            allowed=ids,
-            beam_size=beam_size,
-            n_threads=self._threads(n_threads),
-        )
+        k = check_int(k, "k", 1, 2**31 - 1)
+        threads = self._threads(n_threads)
+
+        def top_k(x: CsrArg) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+            return model.predict_topk(
+                x, k, allowed=ids, beam_size=beam_size, n_threads=threads
+            )
+
+        if type(X) in _CSR:
+            # The native module takes canonical CSR as it is. For one row, looking
+            # at it here as well would take longer than the prediction.
+            try:
+                return top_k((X.indptr, X.indices, X.data, X.shape))
+            except (DataError, TypeError):
+                # Not canonical, or wrong: the long way mends it or says what is.
+                pass
+        return top_k(self._checked(X))
 
     def _checked_beam(self) -> int:
         # One-vs-rest has no tree to search: any beam does.
@@ -315,8 +367,11 @@ class LinearModel(Estimator):
     def _checked(self, X: Any) -> CsrArg:
         return csr_arg(check_X(X, n_features=self.n_features_in_))
 
-    def _threads(self, n_threads: int | None) -> int:
-        return check_n_threads(self.n_threads if n_threads is None else n_threads)
+    def _threads(self, n_threads: int | None) -> int | None:
+        # The native module counts the CPUs where it needs to know: it takes longer
+        # than predicting a row.
+        chosen = self.n_threads if n_threads is None else n_threads
+        return None if chosen is None else check_n_threads(chosen)
 
 
 def _ids(values: ArrayLike, name: str, size: int) -> NDArray[np.int32]:

@@ -16,6 +16,8 @@ from proxtree._persistence import PREFIX, TYPES
 from proxtree.estimators import LinearLabelTree, LinearOneVsRest
 from proxtree.exceptions import FormatError
 from proxtree.io._read import PathArgument
+from proxtree.size._size_plan import SizePlan
+from proxtree.tree import model_trees
 
 
 def load(path: PathArgument) -> LinearOneVsRest | LinearLabelTree:
@@ -59,6 +61,12 @@ def load(path: PathArgument) -> LinearOneVsRest | LinearLabelTree:
     except (ValueError, KeyError, TypeError) as error:
         raise FormatError(f"{name}: settings cannot be read: {error}") from None
     estimator._set_fitted(model, certificate, facts)
+    if "plan" in settings:
+        try:
+            planned = SizePlan.from_dict(settings["plan"], model_trees(model))
+        except (ValueError, KeyError, TypeError) as error:
+            raise FormatError(f"{name}: its plan cannot be read: {error}") from None
+        estimator._set_fitted(model, certificate, facts, planned)
     estimator._restore_params()
     return estimator
 

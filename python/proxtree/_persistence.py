@@ -34,18 +34,35 @@ def save(estimator: LinearModel, path: PathArgument, certificates: bool) -> None
             dtype = array.dtype.newbyteorder("<")
             data = np.ascontiguousarray(array, dtype).tobytes()
             extra.append((PREFIX + name, _NAMES[dtype], [len(array)], data))
-    settings = {
+    fitted.model.save(
+        Path(os.fsdecode(path)),
+        class_name=type(estimator).__name__,
+        settings=_settings(estimator),
+        extra=extra,
+    )
+
+
+def file_bytes(estimator: LinearModel) -> int:
+    """Return the size of the file that `save` would write, without certificates."""
+    model = estimator._fitted_or_raise().model
+    name = type(estimator).__name__
+    return len(model.to_bytes(class_name=name, settings=_settings(estimator), extra=[]))
+
+
+def _settings(estimator: LinearModel) -> str:
+    fitted = estimator._fitted_or_raise()
+    settings: dict[str, Any] = {
         "params": {k: _jsonable(v) for k, v in estimator._params_to_save().items()},
         "n_features": fitted.model.n_features,
         "n_labels": fitted.model.n_labels,
         "certificates": fitted.summary,
     }
-    fitted.model.save(
-        Path(os.fsdecode(path)),
-        class_name=type(estimator).__name__,
-        settings=json.dumps(settings, sort_keys=True),
-        extra=extra,
-    )
+    if fitted.plan is not None:
+        # The arguments are among the parameters.
+        plan = fitted.plan.to_dict()
+        del plan["settings"]
+        settings["plan"] = plan
+    return json.dumps(settings, sort_keys=True)
 
 
 def _jsonable(value: Any) -> Any:

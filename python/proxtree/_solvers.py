@@ -17,11 +17,6 @@ def _choice(*values: str) -> Option:
     return values[0], lambda value, name: check_choice(value, name, values)
 
 
-def _positive(default: float) -> Option:
-    """Return an option with a number above zero."""
-    return default, check_real
-
-
 def _none_or(*values: str) -> Option:
     """Return an option that is None by default, or one of these values."""
     return (
@@ -40,23 +35,28 @@ def _share(value: Any, name: str) -> float:
     return number
 
 
+def _positive(default: float) -> Option:
+    """Return an option with a number above zero."""
+    return default, check_real
+
+
 # The one home of these defaults: the native module takes every option.
 OPTIONS: dict[str, dict[str, Option]] = {
     "auto": {},
+    # What PRoXML's released code does.
+    "forward_backward": {
+        "acceleration": _none_or("fista"),
+        "stop": _choice("paper", "gap"),
+        "first_step": _positive(0.1),
+        "step_shrink": (0.1, _share),
+        "min_iter": (300, lambda value, name: check_int(value, name, 0)),
+        "step_tol": (1e-4, lambda value, name: check_real(value, name, zero=True)),
+    },
     "coordinate_descent": {
         "variant": _choice("fixed", "liblinear"),
         "eps": _positive(0.01),
     },
     "dual_coordinate_descent": {"C": _positive(1.0), "eps": _positive(0.1)},
-    # What PRoXML's released code does.
-    "forward_backward": {
-        "acceleration": _none_or("fista"),
-        "stop": _choice("paper", "gap"),
-        "first_step": (0.1, check_real),
-        "step_shrink": (0.1, _share),
-        "min_iter": (300, lambda value, name: check_int(value, name, 0)),
-        "step_tol": (1e-4, lambda value, name: check_real(value, name, zero=True)),
-    },
 }
 SOLVERS = tuple(OPTIONS)
 

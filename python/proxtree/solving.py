@@ -44,13 +44,14 @@ class Solution:
     gap : float
         ``objective - dual_objective``, absolute.
     n_iter : int
-        Sweeps and Newton steps.
+        Sweeps and Newton steps, or proximal steps.
     status : {"converged", "max_iter", "stalled", "cancelled"}
         Converged: ``gap <= tol * dual_objective``.
     seconds : float
         CPU time of the solving thread.
     history : list of (float, float, float)
-        (seconds, objective, gap) at each look at the gap; empty unless asked for.
+        (CPU seconds, objective, gap) at each look at the gap; empty unless asked
+        for.
     """
 
     coef: NDArray[np.float64] = field(repr=False)
@@ -92,15 +93,18 @@ def solve(
         0/1, -1/+1 or booleans.
     alpha : float, default=1.0
         Weight of the L1 term, > 0; "dual_coordinate_descent" makes no use of it.
-    solver : {"auto", "coordinate_descent", "dual_coordinate_descent"}, default="auto"
-        The method. "auto" is fast. "coordinate_descent" is LIBLINEAR's ``-s 5``,
-        mended or as it is. "dual_coordinate_descent" is LIBLINEAR's ``-s 1`` and
-        solves the L2 problem below.
+    solver : {"auto", "forward_backward", "coordinate_descent", \
+"dual_coordinate_descent"}, default="auto"
+        The method. "auto" is fast. "forward_backward" is PRoXML's own.
+        "coordinate_descent" is LIBLINEAR's ``-s 5``, mended or as it is.
+        "dual_coordinate_descent" is LIBLINEAR's ``-s 1`` and solves the L2 problem
+        below.
     tol : float, default=1e-3
         Relative duality gap to reach, > 0.
     max_iter : int, optional
-        Most sweeps and Newton steps, at least 1; None means 100,000, for the
-        solvers of LIBLINEAR with its stop rule its own 1,000 sweeps.
+        Most iterations, at least 1: sweeps and Newton steps together, or proximal
+        steps. None means 100,000; where a solver ends by the rule of released code,
+        that code's limit: 1,000 sweeps of LIBLINEAR's, 1,800 steps of PRoXML's.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float, default=1.0
@@ -113,14 +117,35 @@ def solve(
     ridge : float, default=0.0
         Weight of the squared l2 term beside the L1 term, >= 0.
     w0 : array-like of shape (n_features,), optional
-        Weights to begin from; the intercept is always solved for.
+        Weights to begin from; the intercept begins at 0.
     history : bool, default=False
         Whether to record the objective and the gap on the way. Solvers that do not
-        look at the gap themselves are watched after each sweep, off the clock.
+        look at the gap themselves are watched now and then, off the clock, which
+        `seconds` leaves out too.
     random_state : int or None, default=0
         Seed of the order of coordinates of ``variant="liblinear"`` and
         "dual_coordinate_descent"; None means 0. The others draw no random numbers.
     **solver_options
+        For "forward_backward", by default what PRoXML's released code does:
+
+        acceleration : {None, "fista"}, default=None
+            "fista" adds momentum, dropped whenever it points uphill. Steps then
+            only shrink, but for a new search where momentum is dropped.
+        stop : {"paper", "gap"}, default="paper"
+            "paper" ends once `min_iter` iterations are done and the last one
+            changed the weights, intercept's column included, by at most `step_tol`
+            of their Euclidean norm. "gap" ends on `tol` alone, looking every tenth
+            iteration, later every twentieth part of those done.
+        first_step : float, default=0.1
+            The step that each iteration tries first, > 0.
+        step_shrink : float, default=0.1
+            What a step that is too long is multiplied by, in (0, 1), until the
+            quadratic bound on the loss holds.
+        min_iter : int, default=300
+            At least 0; of ``stop="paper"``, and `max_iter` goes before it.
+        step_tol : float, default=1e-4
+            At least 0; of ``stop="paper"``.
+
         For "coordinate_descent":
 
         variant : {"fixed", "liblinear"}, default="fixed"
@@ -173,8 +198,35 @@ def solve(
     A solver that ended by a rule of its own, short of `tol`, has the status
     "stalled".
 
+    "forward_backward" repeats ``w = soft(w - step * gradient, step * alpha)``, the
+    intercept's column treated like all others (Algorithm 1 of PRoXML), and certifies
+    the intercept as it is left. The paper names no constants; those here are of the
+    released code, xmc-aalto/proxml, which differs from the paper and from this solver:
+
+    * alpha is fixed at 0.1 there and the losses are weighted by an option instead
+      (C = 1 unless given, so ``alpha=0.1`` is its default problem, LIBLINEAR's C =
+      10); here alpha varies and the losses weigh 1.
+    * It computes a gradient for each step tried and does not use it; here that is
+      left out. A step tried in vain costs little here: rows are added up only until
+      the bound is broken.
+    * The bound is the same, but computed so that rounding cannot decide.
+    * It ends by the change of the weights only, never by objective, optimality
+      conditions or gap; the tolerance option has no effect. Its readme speaks of
+      an exact solution; the certificate says how far the weights are from one.
+    * Its last, incomplete batch of labels stores weights under the wrong labels.
+      Nothing like that is copied here.
+
     References
     ----------
+    R. Babbar and B. Schölkopf, "Data scarcity, robustness and extreme multi-label
+    classification", Machine Learning 108, 2019, Algorithm 1.
+
+    A. Beck and M. Teboulle, "A fast iterative shrinkage-thresholding algorithm for
+    linear inverse problems", SIAM Journal on Imaging Sciences 2, 2009.
+
+    B. O'Donoghue and E. Candès, "Adaptive restart for accelerated gradient schemes",
+    Foundations of Computational Mathematics 15, 2015.
+
     G.-X. Yuan, K.-W. Chang, C.-J. Hsieh and C.-J. Lin, "A comparison of
     optimization methods and software for large-scale L1-regularized linear
     classification", JMLR 11, 2010.

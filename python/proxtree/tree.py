@@ -97,8 +97,10 @@ class LabelTree:
     True
     """
 
-    __slots__ = ("_native",)
+    __slots__ = ("_native", "_planned")
     _native: _core.LabelTree
+    # What `plan` found out about it, no part of its value.
+    _planned: Any
 
     def __init__(self, native: _core.LabelTree) -> None:
         if not isinstance(native, _core.LabelTree):
@@ -106,9 +108,13 @@ class LabelTree:
                 "use LabelTree.build, flat, from_nested, from_parents or from_file"
             )
         object.__setattr__(self, "_native", native)
+        object.__setattr__(self, "_planned", None)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a LabelTree is immutable: {name} cannot be set")
+
+    def _remember(self, planned: Any) -> None:
+        object.__setattr__(self, "_planned", planned)
 
     @classmethod
     def build(
@@ -420,6 +426,11 @@ def as_label_tree(tree: Any) -> LabelTree:
         f"tree is a {type(tree).__name__}, expected a LabelTree, nested lists or an "
         "array of parents"
     )
+
+
+def model_trees(model: _core.Model) -> list[LabelTree]:
+    """Return the trees of a trained model."""
+    return [_from_parts(model.n_labels, *model.tree(t)) for t in range(model.n_trees)]
 
 
 def _from_parts(

@@ -4,6 +4,8 @@
     reason = "a test that cannot build its input must fail"
 )]
 
+#[path = "solver/forward_backward.rs"]
+mod forward_backward;
 #[path = "solver/oracle.rs"]
 mod oracle;
 

@@ -15,7 +15,13 @@ from proxtree._parameters import check_choice, check_int, check_random_state, ch
 from proxtree._validation import normalize_rows
 from proxtree.estimators._training import Csr, TrainableModel
 from proxtree.exceptions import DataError
-from proxtree.tree import CLUSTERINGS, LabelTree, as_label_tree, label_features
+from proxtree.tree import (
+    CLUSTERINGS,
+    LabelTree,
+    as_label_tree,
+    label_features,
+    model_trees,
+)
 
 ROOT_ROWS = ("all", "labelled")
 SCORINGS = ("squared", "cubed", "log_sigmoid")
@@ -65,8 +71,8 @@ default="kmeans"
     n_trees : int, default=1
         How many trees, built from different seeds, average their scores.
     max_sweeps : int, optional
-        Most sweeps and Newton steps for a problem, at least 1; None means 12 with
-        solver "auto" and the solver's own limit with others.
+        Most iterations for a problem, at least 1 (sweeps and Newton steps); None
+        means 12 with solver "auto" and the solver's own limit with others.
     violation_tol : float, optional
         A problem also ends when the violations of optimality of a sweep add up to
         at most this share of those of its first sweep; 0 means that only `tol`
@@ -83,11 +89,12 @@ default="kmeans"
         label's score is the exponential of the sum.
     beam_size : int, default=10
         How many internal nodes of each depth prediction looks into, at least 1.
-    solver : {"auto", "coordinate_descent", "dual_coordinate_descent"}, default="auto"
-        "auto" is fast; "coordinate_descent" is LIBLINEAR's ``-s 5``, mended or as
-        it is, to compare with; "dual_coordinate_descent" is its ``-s 1``, which
-        solves the L2 problem: a weight for nearly every feature of a node.
-        `proxtree.solve` describes them.
+    solver : {"auto", "forward_backward", "coordinate_descent", \
+"dual_coordinate_descent"}, default="auto"
+        "auto" is fast; "forward_backward" is PRoXML's, "coordinate_descent"
+        LIBLINEAR's ``-s 5``, mended or as it is, to compare with;
+        "dual_coordinate_descent" is its ``-s 1``, which solves the L2 problem: a
+        weight for nearly every feature of a node. `proxtree.solve` describes them.
     tol : float, default=1e-3
         Relative duality gap at which a problem ends, > 0:
         ``gap <= tol * dual_objective``.
@@ -117,12 +124,16 @@ default="kmeans"
         Weight of the losses in the L2 problem, > 0; only
         ``solver="dual_coordinate_descent"`` makes use of it.
     solver_options : dict, optional
-        Options of the solver, as in `proxtree.solve`: ``{"variant": "liblinear",
+        Options of the solver, as in `proxtree.solve`: ``{"acceleration": "fista",
+        "stop": "gap"}`` for "forward_backward", ``{"variant": "liblinear",
         "eps": 0.01}`` for "coordinate_descent", ``{"eps": 0.1}`` for
         "dual_coordinate_descent".
     normalize : bool, default=False
         Whether rows are scaled to unit l2 norm, for the tree, in training and in
         prediction. It is part of the model, saved with it.
+    memory_limit : int, optional
+        Bytes that `fit` may add to the memory of the process; None means what the
+        process may use, limits of its address space and cgroup counted in.
     n_threads : int, optional
         At least 1; None means the CPUs that this process may use. Models and
         predictions do not depend on it.
@@ -236,6 +247,7 @@ default="kmeans"
         C: float = 1.0,
         solver_options: Mapping[str, Any] | None = None,
         normalize: bool = False,
+        memory_limit: int | None = None,
         n_threads: int | None = None,
         random_state: int | None = 0,
         progress: bool | Callable[[int, int, int], object] | None = None,
@@ -264,6 +276,7 @@ default="kmeans"
         self.C = C
         self.solver_options = solver_options
         self.normalize = normalize
+        self.memory_limit = memory_limit
         self.n_threads = n_threads
         self.random_state = random_state
         self.progress = progress
@@ -291,6 +304,9 @@ default="kmeans"
             If a parameter or a value is out of range, the shapes disagree, or `Y`
             has no label at all. The estimator then stays as it was, as it does
             on Ctrl-C.
+        MemoryError
+            Before training, if it would take more than `memory_limit`: with the
+            need and the nearest settings that fit.
         TypeError
             If something is of the wrong kind.
 
@@ -361,15 +377,7 @@ default="kmeans"
     @property
     def trees_(self) -> list[LabelTree]:
         """All trees."""
-        model = self._fitted_or_raise().model
-        return [
-            LabelTree(
-                _core.LabelTree.from_parts(
-                    n_labels=model.n_labels, child_ptr=child_ptr, children=children
-                )
-            )
-            for child_ptr, children in map(model.tree, range(model.n_trees))
-        ]
+        return model_trees(self._fitted_or_raise().model)
 
     @property
     def tree_(self) -> LabelTree:

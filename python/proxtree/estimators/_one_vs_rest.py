@@ -21,16 +21,20 @@ class LinearOneVsRest(TrainableModel):
     alpha : float, default=1.0
         Weight of the L1 term, > 0: larger gives sparser models. The loss is a sum
         over samples, not a mean; LIBLINEAR's C is 1 / alpha.
-    solver : {"auto", "coordinate_descent", "dual_coordinate_descent"}, default="auto"
-        "auto" is fast; "coordinate_descent" is LIBLINEAR's ``-s 5``, mended or as
-        it is, to compare with; "dual_coordinate_descent" is its ``-s 1``, which
-        solves the L2 problem below. `proxtree.solve` describes them.
+    solver : {"auto", "forward_backward", "coordinate_descent", \
+"dual_coordinate_descent"}, default="auto"
+        "auto" is fast; "forward_backward" is PRoXML's, "coordinate_descent"
+        LIBLINEAR's ``-s 5``, mended or as it is, to compare with;
+        "dual_coordinate_descent" is its ``-s 1``, which solves the L2 problem below.
+        `proxtree.solve` describes them.
     tol : float, default=1e-3
         Relative duality gap to reach, > 0: a label is converged when
         ``gap <= tol * dual_objective``.
     max_iter : int, optional
-        Most sweeps and Newton steps for a label, at least 1; None means 100,000,
-        for the solvers of LIBLINEAR with its stop rule its own 1,000 sweeps.
+        Most iterations for a label, at least 1: sweeps and Newton steps together, or
+        proximal steps. None means 100,000; where a solver ends by the rule of
+        released code, that code's limit: 1,000 sweeps of LIBLINEAR's, 1,800 steps of
+        PRoXML's.
     fit_intercept : bool, default=True
         Whether a constant is added to each label's scores.
     intercept_scaling : float, default=1.0
@@ -56,12 +60,16 @@ class LinearOneVsRest(TrainableModel):
         Weight of the losses in the L2 problem, > 0; only
         ``solver="dual_coordinate_descent"`` makes use of it.
     solver_options : dict, optional
-        Options of the solver, as in `proxtree.solve`: ``{"variant": "liblinear",
+        Options of the solver, as in `proxtree.solve`: ``{"acceleration": "fista",
+        "stop": "gap"}`` for "forward_backward", ``{"variant": "liblinear",
         "eps": 0.01}`` for "coordinate_descent", ``{"eps": 0.1}`` for
         "dual_coordinate_descent".
     normalize : bool, default=False
         Whether rows are scaled to unit l2 norm, in `fit` and in prediction. It is
         part of the model, saved with it.
+    memory_limit : int, optional
+        Bytes that `fit` may add to the memory of the process; None means what the
+        process may use, limits of its address space and cgroup counted in.
     n_threads : int, optional
         At least 1; None means the CPUs that this process may use. Models and
         predictions do not depend on it.
@@ -140,6 +148,7 @@ class LinearOneVsRest(TrainableModel):
         C: float = 1.0,
         solver_options: Mapping[str, Any] | None = None,
         normalize: bool = False,
+        memory_limit: int | None = None,
         n_threads: int | None = None,
         random_state: int | None = 0,
         progress: bool | Callable[[int, int, int], object] | None = None,
@@ -158,6 +167,7 @@ class LinearOneVsRest(TrainableModel):
         self.C = C
         self.solver_options = solver_options
         self.normalize = normalize
+        self.memory_limit = memory_limit
         self.n_threads = n_threads
         self.random_state = random_state
         self.progress = progress
@@ -184,6 +194,9 @@ class LinearOneVsRest(TrainableModel):
             If a parameter or a value is out of range, the shapes disagree, or `Y`
             has no label at all. The estimator then stays as it was, as it does
             on Ctrl-C.
+        MemoryError
+            Before training, if it would take more than `memory_limit`: with the
+            need and the nearest settings that fit.
         TypeError
             If something is of the wrong kind.
 

@@ -25,6 +25,9 @@ from proxtree._progress import reporting
 from proxtree._solvers import check_ridge, ends_by_own_rule, solver_arguments
 from proxtree._validation import check_X_Y, csr_arg, pattern_arg
 from proxtree.exceptions import DataError, DataWarning
+from proxtree.size._limit import check_memory, memory_limit
+from proxtree.size._planner import Planner
+from proxtree.size._size_plan import SizePlan
 from proxtree.tree import LabelTree
 
 Csr = sparse.csr_matrix[Any]
@@ -46,6 +49,7 @@ class TrainableModel(LinearModel):
     C: float
     solver_options: Mapping[str, Any] | None
     normalize: bool
+    memory_limit: int | None
     random_state: int | None
     progress: bool | Callable[[int, int, int], object] | None
 
@@ -97,13 +101,16 @@ class TrainableModel(LinearModel):
         n_threads = check_n_threads(self.n_threads)
         X, Y, weights = training_data(X, Y, sample_weight)
         _check_positives(np.bincount(Y.indices, minlength=Y.shape[1]) > 0)
+        limit = memory_limit(self.memory_limit)
         trees = self._trees(X, Y, n_threads)
+        planner = Planner.of(X, Y, weights, trees, arguments, n_threads)
+        plan = check_memory(planner, limit, check_random_state(self.random_state))
         with reporting(self.progress, self._problem_name) as progress:
             model, fields = _core.train(
                 csr_arg(X),
                 pattern_arg(Y),
                 [tree._native for tree in trees],
-                **arguments,
+                _core.TrainSettings(**arguments),
                 sample_weight=weights,
                 n_threads=n_threads,
                 progress=progress,
@@ -113,7 +120,7 @@ class TrainableModel(LinearModel):
         certificate = self._certificate(model, joined)
         facts = _certificates.summary(certificate, trained)
         # First fitted, then warned: a warning turned error must not lose the model.
-        self._set_fitted(model, certificate, facts)
+        self._set_fitted(model, certificate, facts, _planned(trees, plan))
         if arguments["violation_tol"] == 0:
             _certificates.warn_unless_converged(
                 facts,
@@ -123,6 +130,12 @@ class TrainableModel(LinearModel):
                 own_rule=ends_by_own_rule(arguments),
             )
         return self
+
+
+def _planned(trees: list[LabelTree], exact: SizePlan) -> SizePlan:
+    """Return what was planned for this very training, with its estimates."""
+    known = trees[0]._planned
+    return known if isinstance(known, SizePlan) and known.agrees(exact) else exact
 
 
 def training_data(

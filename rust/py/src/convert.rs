@@ -51,12 +51,41 @@ impl IndexArray<'_> {
     }
 }
 
+/// The values of a matrix: float32, or float64 to be rounded.
+pub(crate) enum ValueArray<'py> {
+    F32(PyReadonlyArray1<'py, f32>),
+    F64(PyReadonlyArray1<'py, f64>),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for ValueArray<'py> {
+    type Error = PyErr;
+
+    fn extract(obj: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(array) = obj.extract() {
+            return Ok(Self::F32(array));
+        }
+        obj.extract()
+            .map(Self::F64)
+            .map_err(|_| PyTypeError::new_err("values must be one-dimensional float32 or float64"))
+    }
+}
+
+impl ValueArray<'_> {
+    /// One beyond float32 turns infinite and fails the matrix's check.
+    fn values(&self) -> PyResult<Cow<'_, [f32]>> {
+        Ok(match self {
+            Self::F32(a) => Cow::Borrowed(a.as_slice()?),
+            Self::F64(a) => a.as_slice()?.iter().map(|&v| v as f32).collect(),
+        })
+    }
+}
+
 /// A CSR matrix argument `(indptr, indices, data, (n_rows, n_cols))`.
 #[derive(FromPyObject)]
 pub(crate) struct CsrArg<'py>(
     IndexArray<'py>,
     IndexArray<'py>,
-    PyReadonlyArray1<'py, f32>,
+    ValueArray<'py>,
     (usize, usize),
 );
 
@@ -68,7 +97,7 @@ pub(crate) struct PatternArg<'py>(IndexArray<'py>, IndexArray<'py>, (usize, usiz
 pub(crate) struct CsrParts<'a> {
     indptr: Cow<'a, [u64]>,
     indices: Result<Cow<'a, [u32]>>,
-    data: &'a [f32],
+    data: Cow<'a, [f32]>,
     shape: (usize, usize),
 }
 
@@ -78,7 +107,7 @@ impl CsrArg<'_> {
         Ok(CsrParts {
             indptr: self.0.pointers()?,
             indices: self.1.ids()?,
-            data: self.2.as_slice()?,
+            data: self.2.values()?,
             shape: self.3,
         })
     }
@@ -90,7 +119,7 @@ impl PatternArg<'_> {
         Ok(CsrParts {
             indptr: self.0.pointers()?,
             indices: self.1.ids()?,
-            data: &[],
+            data: Cow::Borrowed(&[]),
             shape: self.2,
         })
     }
@@ -100,6 +129,11 @@ impl CsrParts<'_> {
     /// Number of rows as stated.
     pub(crate) fn n_rows(&self) -> usize {
         self.shape.0
+    }
+
+    /// Number of columns as stated.
+    pub(crate) fn n_cols(&self) -> usize {
+        self.shape.1
     }
 
     fn ids(&self) -> Result<&[u32]> {
@@ -115,7 +149,7 @@ impl CsrParts<'_> {
             self.shape.1,
             &self.indptr,
             self.ids()?,
-            self.data,
+            &self.data,
         )
     }
 

@@ -16,6 +16,9 @@ mod tree;
 /// The native module; Python code imports it as `proxtree._core`.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
+    /// More threads than this are never used.
+    #[pymodule_export]
+    const MAX_THREADS: usize = proxtree_core::parallel::MAX_THREADS;
     #[pymodule_export]
     use super::io::{TextReader, format_rows};
     #[pymodule_export]
@@ -23,9 +26,9 @@ mod _core {
     #[pymodule_export]
     use super::runtime::available_threads;
     #[pymodule_export]
-    use super::size::measure;
+    use super::size::{available_bytes, measure, train_some};
     #[pymodule_export]
-    use super::train::{solve, train};
+    use super::train::{TrainSettings, solve, train};
     #[pymodule_export]
     use super::tree::{LabelTree, kmeans, label_features};
 }

@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use proxtree_core::model::{
     self, ChildWeights, Description, Extra, LinearTreeModel, NodeClassifiers, Scoring, TrainedTree,
 };
-use proxtree_core::parallel::Control;
+use proxtree_core::parallel::{self, Control};
 use proxtree_core::predict::{Predictor, Query};
 use proxtree_core::sparse::{CsrMatrix, CsrView, normalize_rows as normalize};
 use proxtree_core::tree::LabelTree;
@@ -133,7 +133,7 @@ impl Model {
         k: usize,
         allowed: Option<PyReadonlyArray1<'py, i32>>,
         beam_size: usize,
-        n_threads: usize,
+        n_threads: Option<usize>,
     ) -> PyResult<(Array2<'py, i32>, Array2<'py, f32>)> {
         let parts = x.parts()?;
         let shape = [parts.n_rows(), k];
@@ -158,7 +158,7 @@ impl Model {
         x: CsrArg<'py>,
         threshold: f32,
         beam_size: usize,
-        n_threads: usize,
+        n_threads: Option<usize>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let parts = x.parts()?;
         let pattern = run(py, self.n_labels(), &parts, n_threads, |x, control| {
@@ -173,7 +173,7 @@ impl Model {
         &self,
         py: Python<'py>,
         x: CsrArg<'py>,
-        n_threads: usize,
+        n_threads: Option<usize>,
     ) -> PyResult<Array2<'py, f32>> {
         let parts = x.parts()?;
         let shape = [parts.n_rows(), self.n_labels()];
@@ -191,7 +191,7 @@ impl Model {
         x: CsrArg<'py>,
         rows: PyReadonlyArray1<'py, i32>,
         labels: PyReadonlyArray1<'py, i32>,
-        n_threads: usize,
+        n_threads: Option<usize>,
     ) -> PyResult<Array1<'py, f32>> {
         let parts = x.parts()?;
         let (rows, labels) = (ids(&rows)?, ids(&labels)?);
@@ -382,17 +382,18 @@ fn indexed((model, about): (LinearTreeModel, Description)) -> (Model, Descriptio
     (model.into(), about)
 }
 
-/// Little work here, more through the door.
+/// Little work here, more through the door, by all CPUs if no number is given.
 fn run<T: Send>(
     py: Python<'_>,
     n_labels: usize,
     parts: &CsrParts<'_>,
-    n_threads: usize,
+    n_threads: Option<usize>,
     work: impl FnOnce(CsrView<'_>, &Control) -> Result<T> + Send,
 ) -> PyResult<T> {
     if parts.n_rows() < SMALL && parts.n_rows().saturating_mul(n_labels) < SMALL_SCORES {
         runtime::run_here(py, |control| work(parts.matrix()?, control))
     } else {
+        let n_threads = n_threads.unwrap_or_else(parallel::available_threads);
         runtime::run(py, n_threads, None, |control| {
             work(parts.matrix()?, control)
         })

@@ -1,14 +1,24 @@
 //! What training will ask for, before it begins.
 
-use numpy::PyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
+use proxtree_core::memory;
 use proxtree_core::size::{NodeSize, measure as measure_core};
 use proxtree_core::sparse::transpose_pattern;
+use proxtree_core::train::{Record, SampledNode, train_sample};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{CsrArg, PatternArg};
 use crate::runtime::run;
+use crate::train::{TrainSettings, certificates};
 use crate::tree::LabelTree;
+
+/// Column ids, values and row pointers of weights, a row for each problem.
+type Weights<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f32>>,
+);
 
 /// What every node of `tree` trains on, an array a quantity; at the end once more
 /// the root, with all rows of `x`.
@@ -40,4 +50,73 @@ pub(crate) fn measure<'py>(
         out.set_item(name, PyArray1::from_iter(py, all.map(|s| of(s) as i64)))?;
     }
     Ok(out)
+}
+
+/// Train the problems at `positions` among the children of `nodes`, node by node.
+///
+/// Gives their records, whether each has an intercept, their weights, and for each
+/// node the CPU seconds besides solving. `x` is taken as it is, never normalised.
+#[pyfunction]
+#[pyo3(signature = (x, y, tree, settings, nodes, *, sample_weight, n_threads, progress))]
+pub(crate) fn train_some<'py>(
+    py: Python<'py>,
+    x: CsrArg<'py>,
+    y: PatternArg<'py>,
+    tree: &LabelTree,
+    settings: &TrainSettings,
+    nodes: Vec<(usize, Vec<usize>)>,
+    sample_weight: Option<PyReadonlyArray1<'py, f64>>,
+    n_threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Bound<'py, PyDict>, Weights<'py>, Bound<'py, PyArray1<f64>>)> {
+    let (x, y) = (x.parts()?, y.parts()?);
+    let sample_weight = sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
+    let tree = tree.tree();
+    let solved = run(py, n_threads, progress.as_ref(), |control| {
+        control.set_total(nodes.iter().map(|(_, p)| p.len() as u64).sum());
+        let label_rows = transpose_pattern(y.pattern()?, control)?;
+        train_sample(
+            x.matrix()?,
+            label_rows.view(),
+            sample_weight,
+            tree,
+            settings.root_rows,
+            &settings.recipe,
+            &settings.settings,
+            &nodes,
+            control,
+        )
+    })?;
+    let records: Vec<Record> = solved.iter().flat_map(|n| n.records.clone()).collect();
+    let fields = certificates(py, &records)?;
+    let intercepts = solved.iter().flat_map(|n| n.classifiers.intercepts());
+    fields.set_item("intercept", PyArray1::from_iter(py, intercepts.copied()))?;
+    let overhead = solved.iter().map(|n| n.overhead_s);
+    Ok((
+        fields,
+        weights(py, &solved, x.n_cols()),
+        PyArray1::from_iter(py, overhead),
+    ))
+}
+
+fn weights<'py>(py: Python<'py>, solved: &[SampledNode], n_features: usize) -> Weights<'py> {
+    let (mut indptr, mut indices, mut data) = (vec![0], Vec::new(), Vec::new());
+    for node in solved {
+        let coef = node.classifiers.coef(n_features);
+        let offset = indices.len() as i64;
+        indptr.extend(coef.pattern.indptr[1..].iter().map(|&p| offset + p as i64));
+        indices.extend(coef.pattern.indices.iter().map(|&j| i64::from(j)));
+        data.extend(coef.data);
+    }
+    (
+        PyArray1::from_vec(py, indptr),
+        PyArray1::from_vec(py, indices),
+        PyArray1::from_vec(py, data),
+    )
+}
+
+/// Bytes that this process may still use, where the system says so.
+#[pyfunction]
+pub(crate) fn available_bytes() -> Option<u64> {
+    memory::available_bytes()
 }

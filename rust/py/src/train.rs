@@ -97,7 +97,8 @@ pub(crate) fn solve<'py>(
         for &(j, w) in workspace.weights() {
             coef[j as usize] = w;
         }
-        let seconds = proxtree_core::parallel::thread_cpu_seconds() - start;
+        let took = proxtree_core::parallel::thread_cpu_seconds() - start;
+        let seconds = took - workspace.watched_seconds();
         Ok((certificate, coef, workspace.history().to_vec(), seconds))
     })?;
     let out = PyDict::new(py);
@@ -113,43 +114,43 @@ pub(crate) fn solve<'py>(
     Ok(out)
 }
 
-/// Train a model of one tree or several; see `proxtree.LinearOneVsRest` and
-/// `proxtree.LinearLabelTree`.
+/// How all problems of a model are trained; see `proxtree.LinearLabelTree`.
 /// `violation_tol = 0` stops on the gap alone.
-#[pyfunction]
-#[pyo3(signature = (x, y, trees, *, scoring, root_rows, solver, solver_options, alpha, alpha_exponent, propensity_weight, ridge, class_weight, balanced, sample_weight, tol, max_iter, violation_tol, prune, intercept_scaling, penalize_intercept, normalize, seed, n_threads, progress))]
-pub(crate) fn train<'py>(
-    py: Python<'py>,
-    x: CsrArg<'py>,
-    y: PatternArg<'py>,
-    trees: Vec<PyRef<'py, LabelTree>>,
-    scoring: &str,
-    root_rows: &str,
-    solver: &str,
-    solver_options: &Bound<'py, PyDict>,
-    alpha: f64,
-    alpha_exponent: f64,
-    propensity_weight: f64,
-    ridge: f64,
-    class_weight: Option<(f64, f64)>,
-    balanced: bool,
-    sample_weight: Option<PyReadonlyArray1<'py, f64>>,
-    tol: f64,
-    max_iter: Option<u64>,
-    violation_tol: f64,
-    prune: f64,
-    intercept_scaling: f64,
-    penalize_intercept: bool,
+#[pyclass(frozen, module = "proxtree._core")]
+pub(crate) struct TrainSettings {
+    scoring: Scoring,
+    pub(crate) root_rows: RootRows,
+    pub(crate) recipe: Recipe,
+    pub(crate) settings: Settings,
     normalize: bool,
-    seed: u64,
-    n_threads: usize,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<(Model, Vec<Bound<'py, PyDict>>)> {
-    let method = method(solver, solver_options, seed)?;
-    let (x, y) = (x.parts()?, y.parts()?);
-    let sample_weight = sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
-    let trees = trees.iter().map(|t| t.tree().clone()).collect();
-    let (model, records) = runtime::run(py, n_threads, progress.as_ref(), |control| {
+}
+
+#[pymethods]
+impl TrainSettings {
+    #[new]
+    #[pyo3(signature = (*, scoring, root_rows, solver, solver_options, alpha, alpha_exponent, propensity_weight, ridge, class_weight, balanced, tol, max_iter, violation_tol, prune, intercept_scaling, penalize_intercept, normalize, seed))]
+    fn new(
+        py: Python<'_>,
+        scoring: &str,
+        root_rows: &str,
+        solver: &str,
+        solver_options: &Bound<'_, PyDict>,
+        alpha: f64,
+        alpha_exponent: f64,
+        propensity_weight: f64,
+        ridge: f64,
+        class_weight: Option<(f64, f64)>,
+        balanced: bool,
+        tol: f64,
+        max_iter: Option<u64>,
+        violation_tol: f64,
+        prune: f64,
+        intercept_scaling: f64,
+        penalize_intercept: bool,
+        normalize: bool,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let method = method(solver, solver_options, seed)?;
         let recipe = Recipe {
             alpha,
             alpha_exponent,
@@ -163,28 +164,56 @@ pub(crate) fn train<'py>(
             },
             intercept: intercept(intercept_scaling, penalize_intercept),
         };
-        let settings = Settings {
-            method,
-            tol,
-            stop: if violation_tol > 0.0 {
-                Stop::Violation(violation_tol)
-            } else {
-                Stop::Gap
-            },
-            max_iter: max_iter.unwrap_or(method.default_max_iter()),
-            prune,
-            round_weights: true,
-            round_intercept: false,
-            history: false,
-        };
-        let plan = Plan {
-            trees,
-            scoring: Scoring::from_name(scoring)?,
-            root_rows: rows_at_root(root_rows)?,
-            normalize,
-            recipe,
-            settings,
-        };
+        runtime::run_here(py, |_| {
+            Ok(Self {
+                scoring: Scoring::from_name(scoring)?,
+                root_rows: rows_at_root(root_rows)?,
+                recipe,
+                settings: Settings {
+                    method,
+                    tol,
+                    stop: if violation_tol > 0.0 {
+                        Stop::Violation(violation_tol)
+                    } else {
+                        Stop::Gap
+                    },
+                    max_iter: max_iter.unwrap_or(method.default_max_iter()),
+                    prune,
+                    round_weights: true,
+                    round_intercept: false,
+                    history: false,
+                },
+                normalize,
+            })
+        })
+    }
+}
+
+/// Train a model of one tree or several; see `proxtree.LinearOneVsRest` and
+/// `proxtree.LinearLabelTree`.
+#[pyfunction]
+#[pyo3(signature = (x, y, trees, settings, *, sample_weight, n_threads, progress))]
+pub(crate) fn train<'py>(
+    py: Python<'py>,
+    x: CsrArg<'py>,
+    y: PatternArg<'py>,
+    trees: Vec<PyRef<'py, LabelTree>>,
+    settings: &TrainSettings,
+    sample_weight: Option<PyReadonlyArray1<'py, f64>>,
+    n_threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Model, Vec<Bound<'py, PyDict>>)> {
+    let (x, y) = (x.parts()?, y.parts()?);
+    let sample_weight = sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
+    let plan = Plan {
+        trees: trees.iter().map(|t| t.tree().clone()).collect(),
+        scoring: settings.scoring,
+        root_rows: settings.root_rows,
+        normalize: settings.normalize,
+        recipe: settings.recipe,
+        settings: settings.settings,
+    };
+    let (model, records) = runtime::run(py, n_threads, progress.as_ref(), |control| {
         let (model, records) =
             train_model(x.matrix()?, y.pattern()?, sample_weight, plan, control)?;
         // The predictor's index is built in here too, without the interpreter.
@@ -208,7 +237,10 @@ fn rows_at_root(name: &str) -> Result<RootRows> {
 }
 
 /// The records as one array a field.
-fn certificates<'py>(py: Python<'py>, records: &[Record]) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn certificates<'py>(
+    py: Python<'py>,
+    records: &[Record],
+) -> PyResult<Bound<'py, PyDict>> {
     let of = |f: fn(&Certificate) -> f64| {
         PyArray1::from_iter(py, records.iter().map(|r| f(&r.certificate)))
     };

@@ -1,5 +1,6 @@
 //! Small problems, and the proof of a solution computed densely.
 
+use proxtree_core::Result;
 use proxtree_core::parallel::Control;
 use proxtree_core::solver::{
     Certificate, Design, Intercept, Method, Moment, Problem, Settings, Stop, Workspace, solve,
@@ -125,13 +126,24 @@ impl Case {
     }
 
     pub(crate) fn solve(&self, method: Method) -> Solved {
-        let matrix = self.matrix();
-        let design =
-            Design::new(matrix.view(), self.weights.as_deref(), &Control::default()).unwrap();
-        self.solve_with(method, &design, &mut Workspace::new(&design))
+        self.try_solve(method, &Control::default()).unwrap()
     }
 
-    fn solve_with(&self, method: Method, design: &Design<'_>, workspace: &mut Workspace) -> Solved {
+    /// Solve under a control of the caller's.
+    pub(crate) fn try_solve(&self, method: Method, control: &Control) -> Result<Solved> {
+        let matrix = self.matrix();
+        let weights = self.weights.as_deref();
+        let design = Design::new(matrix.view(), weights, &Control::default())?;
+        self.solve_with(method, &design, &mut Workspace::new(&design), control)
+    }
+
+    fn solve_with(
+        &self,
+        method: Method,
+        design: &Design<'_>,
+        workspace: &mut Workspace,
+        control: &Control,
+    ) -> Result<Solved> {
         let problem = Problem {
             design,
             positives: &self.positives,
@@ -150,23 +162,16 @@ impl Case {
             round_intercept: false,
             history: true,
         };
-        let certificate = solve(
-            &problem,
-            &settings,
-            &self.start,
-            workspace,
-            &Control::default(),
-        )
-        .unwrap();
+        let certificate = solve(&problem, &settings, &self.start, workspace, control)?;
         let mut w = vec![0.0; design.n_features()];
         for &(j, value) in workspace.weights() {
             w[j as usize] = value;
         }
-        Solved {
+        Ok(Solved {
             w,
             certificate,
             history: workspace.history().to_vec(),
-        }
+        })
     }
 }
 
@@ -177,8 +182,9 @@ pub(crate) fn solve_in_one_workspace(cases: &[Case]) -> Vec<Solved> {
     let mut workspace = Workspace::new(&design);
     cases
         .iter()
-        .map(|c| c.solve_with(Method::Auto, &design, &mut workspace))
-        .collect()
+        .map(|c| c.solve_with(Method::Auto, &design, &mut workspace, &Control::default()))
+        .collect::<Result<_>>()
+        .unwrap()
 }
 
 /// P and D of papers' duality, written out over dense rows in the caller's units.

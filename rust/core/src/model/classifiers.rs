@@ -40,16 +40,16 @@ pub struct NodeClassifiers {
 impl NodeClassifiers {
     /// Turn the children's weights, in order of the children, into runs.
     ///
-    /// Zero weights are dropped. Cost: one sort of the weights.
+    /// Zero weights are dropped. Cost: one sort of the weights, or passes over
+    /// them where they are as many as the feature ids they span.
     ///
     /// # Errors
     /// [`Error::Data`] where a child has more ids than values or the reverse, a
     /// feature twice, a value or an intercept that is not finite; for no child
     /// at all and for 2^32 weights and more.
     pub fn from_problems<'a>(problems: impl IntoIterator<Item = ChildWeights<'a>>) -> Result<Self> {
-        let mut keyed = Vec::new();
-        let mut intercepts = Vec::new();
-        for (child, p) in problems.into_iter().enumerate() {
+        let problems: Vec<ChildWeights<'a>> = problems.into_iter().collect();
+        for (child, p) in problems.iter().enumerate() {
             if p.indices.len() != p.values.len() {
                 return Err(Error::data(format!(
                     "child {child}: {} feature ids for {} weights",
@@ -57,29 +57,14 @@ impl NodeClassifiers {
                     p.values.len()
                 )));
             }
-            let weights = p.indices.iter().zip(p.values);
-            keyed.extend(
-                weights
-                    .filter(|&(_, &w)| w != 0.0)
-                    .map(|(&j, &w)| (u64::from(j) << 32 | child as u64, w)),
-            );
-            intercepts.push(p.intercept);
         }
-        keyed.sort_unstable_by_key(|&(key, _)| key);
-        let mut features: Vec<u32> = Vec::new();
-        let mut offsets = Vec::new();
-        let mut entries = Vec::with_capacity(keyed.len());
-        for (key, weight) in keyed {
-            let feature = (key >> 32) as u32;
-            if features.last() != Some(&feature) {
-                features.push(feature);
-                offsets.push(entries.len() as u32);
-            }
-            let child = key as u32;
-            entries.push(Entry { child, weight });
+        let intercepts = problems.iter().map(|p| p.intercept).collect();
+        let n_weights: usize = problems.iter().map(|p| p.indices.len()).sum();
+        let last = problems.iter().flat_map(|p| p.indices).max();
+        match last {
+            Some(&last) if n_weights > last as usize => by_counting(&problems, last, intercepts),
+            _ => by_sorting(&problems, n_weights, intercepts),
         }
-        offsets.push(entries.len() as u32);
-        Self::from_parts(features, offsets, entries, intercepts)
     }
 
     /// Check the parts that the accessors give back, and own them.
@@ -223,5 +208,114 @@ impl NodeClassifiers {
             indices,
         };
         CsrMatrix { pattern, data }
+    }
+}
+
+/// The weights of a child that are not zero.
+fn weights<'a>(p: &ChildWeights<'a>) -> impl Iterator<Item = (u32, f32)> + use<'a> {
+    let pairs = p.indices.iter().copied().zip(p.values.iter().copied());
+    pairs.filter(|&(_, w)| w != 0.0)
+}
+
+/// Runs of few weights among many feature ids.
+fn by_sorting(
+    problems: &[ChildWeights<'_>],
+    n_weights: usize,
+    intercepts: Vec<f64>,
+) -> Result<NodeClassifiers> {
+    let mut keyed = Vec::with_capacity(n_weights);
+    for (child, p) in (0_u64..).zip(problems) {
+        keyed.extend(weights(p).map(|(j, w)| (u64::from(j) << 32 | child, w)));
+    }
+    keyed.sort_unstable_by_key(|&(key, _)| key);
+    let mut features: Vec<u32> = Vec::new();
+    let mut offsets = Vec::new();
+    let mut entries = Vec::with_capacity(keyed.len());
+    for (key, weight) in keyed {
+        let feature = (key >> 32) as u32;
+        if features.last() != Some(&feature) {
+            features.push(feature);
+            offsets.push(entries.len() as u32);
+        }
+        let child = key as u32;
+        entries.push(Entry { child, weight });
+    }
+    offsets.push(entries.len() as u32);
+    NodeClassifiers::from_parts(features, offsets, entries, intercepts)
+}
+
+/// Runs of many weights: no copy of them but the runs themselves.
+fn by_counting(
+    problems: &[ChildWeights<'_>],
+    last: u32,
+    intercepts: Vec<f64>,
+) -> Result<NodeClassifiers> {
+    let mut next = vec![0_u32; last as usize + 1];
+    let mut n_entries = 0_u64;
+    for (j, _) in problems.iter().flat_map(weights) {
+        next[j as usize] = next[j as usize].saturating_add(1);
+        n_entries += 1;
+    }
+    if u32::try_from(n_entries).is_err() {
+        return Err(Error::data(format!(
+            "{n_entries} weights in one node are 2^32 or more"
+        )));
+    }
+    let mut features: Vec<u32> = Vec::new();
+    let mut offsets = Vec::new();
+    let mut start = 0;
+    for (j, count) in (0..).zip(&mut next) {
+        if *count > 0 {
+            features.push(j);
+            offsets.push(start);
+        }
+        let end = start + *count;
+        *count = start;
+        start = end;
+    }
+    offsets.push(start);
+    let empty = Entry {
+        child: 0,
+        weight: 0.0,
+    };
+    let mut entries = vec![empty; start as usize];
+    // Children come in order, so each run has them in order.
+    for (child, p) in (0..).zip(problems) {
+        for (j, weight) in weights(p) {
+            let to = &mut next[j as usize];
+            entries[*to as usize] = Entry { child, weight };
+            *to += 1;
+        }
+    }
+    NodeClassifiers::from_parts(features, offsets, entries, intercepts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counting_gives_what_sorting_gives() {
+        let ids: [&[u32]; 3] = [&[4, 0, 2], &[], &[2, 5, 4, 1]];
+        let values: [&[f32]; 3] = [&[1.0, 0.0, -2.0], &[], &[3.0, 4.0, 5.0, 6.0]];
+        let problems: Vec<ChildWeights<'_>> = (0..3)
+            .map(|c| ChildWeights {
+                indices: ids[c],
+                values: values[c],
+                intercept: c as f64,
+            })
+            .collect();
+        let intercepts = vec![0.0, 1.0, 2.0];
+        let counted = by_counting(&problems, 5, intercepts.clone()).unwrap();
+        assert_eq!(counted, by_sorting(&problems, 7, intercepts).unwrap());
+        assert_eq!(counted.features(), [1, 2, 4, 5]);
+        assert_eq!(counted.offsets(), [0, 1, 3, 5, 6]);
+        assert_eq!(
+            counted.entries()[1],
+            Entry {
+                child: 0,
+                weight: -2.0
+            }
+        );
     }
 }

@@ -65,6 +65,21 @@ impl Scoring {
         }
     }
 
+    /// Into `paths`, which is resized: `path` and one step more for each margin.
+    pub fn paths(self, path: f32, margins: &[f32], paths: &mut Vec<f32>) {
+        // A loop for each rule, so that the simple ones are done several at once.
+        fn fill(path: f32, margins: &[f32], paths: &mut Vec<f32>, step: impl Fn(f32) -> f32) {
+            paths.clear();
+            paths.extend(margins.iter().map(|&z| path + step(z)));
+        }
+        match self {
+            Self::Margin => fill(path, margins, paths, |z| Self::Margin.step(z)),
+            Self::Squared => fill(path, margins, paths, |z| Self::Squared.step(z)),
+            Self::Cubed => fill(path, margins, paths, |z| Self::Cubed.step(z)),
+            Self::LogSigmoid => fill(path, margins, paths, |z| Self::LogSigmoid.step(z)),
+        }
+    }
+
     /// The score of a path score.
     #[inline]
     pub fn score(self, path: f32) -> f32 {

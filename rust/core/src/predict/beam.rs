@@ -1,7 +1,7 @@
 //! Beam search down a label tree.
 
 use super::margins::{NodeIndex, Row, margins};
-use super::top_k::{Candidate, TopK, keep_best};
+use super::top_k::{Candidate, TopK};
 use crate::model::{LinearTreeModel, Scoring, TrainedTree};
 use crate::tree::{Child, LabelTree};
 
@@ -26,8 +26,9 @@ pub(super) struct Tree<'a> {
 #[derive(Debug, Default)]
 pub(super) struct BeamWorkspace {
     z: Vec<f32>,
+    scores: Vec<f32>,
     frontier: Vec<Candidate>,
-    next: Vec<Candidate>,
+    next: TopK,
 }
 
 /// Who takes the labels that a search reaches.
@@ -48,7 +49,7 @@ impl Sink for TopK {
     /// An equal path score may still win by its margin.
     #[inline]
     fn hopeless(&self, path: f32) -> bool {
-        self.worst().is_some_and(|worst| path < worst.score)
+        path < self.floor()
     }
 }
 
@@ -71,42 +72,40 @@ impl Reach {
     }
 }
 
-/// Search a tree and hand all labels reached to `sink`.
+/// Search a tree and hand the labels reached to `sink`.
 ///
 /// Level by level: all children of the `beam_size` best nodes are scored, and
 /// among the internal nodes found the best go on, by path score, then margin,
 /// then smaller id. A node that `sink` calls hopeless is dropped, which changes
-/// no result because a path score never rises on its way down.
+/// no result because a path score never rises on its way down; the best node
+/// comes first, so that the others are soon hopeless.
 pub(super) fn search(
     tree: &Tree<'_>,
-    row: &Row<'_>,
+    row: &Row,
     reach: Option<&Reach>,
     beam_size: usize,
     ws: &mut BeamWorkspace,
     sink: &mut impl Sink,
 ) {
+    let label_tree = tree.trained.tree();
     ws.frontier.clear();
-    let root = Candidate {
+    ws.frontier.push(Candidate {
         score: 0.0,
         z: 0.0,
         id: 0,
-    };
-    ws.frontier.push(root);
+    });
     while !ws.frontier.is_empty() {
-        ws.next.clear();
+        ws.next.restart(beam_size);
         for parent in &ws.frontier {
             if sink.hopeless(parent.score) {
-                continue;
+                break;
             }
             let node = parent.id as usize;
-            margins(
-                &tree.trained.nodes()[node],
-                &tree.index[node],
-                row,
-                &mut ws.z,
-            );
-            for (child, &z) in tree.trained.tree().children(node).zip(&ws.z) {
-                let score = parent.score + tree.scoring.step(z);
+            let classifiers = &tree.trained.nodes()[node];
+            margins(classifiers, &tree.index[node], row, &mut ws.z);
+            tree.scoring.paths(parent.score, &ws.z, &mut ws.scores);
+            let scored = ws.z.iter().zip(&ws.scores);
+            for (child, (&z, &score)) in label_tree.children(node).zip(scored) {
                 match child {
                     Child::Label(id) => {
                         if reach.is_none_or(|r| r.labels[id as usize]) {
@@ -114,14 +113,17 @@ pub(super) fn search(
                         }
                     }
                     Child::Node(id) => {
-                        if reach.is_none_or(|r| r.nodes[tree.id][id as usize]) {
-                            ws.next.push(Candidate { score, z, id });
+                        if score >= ws.next.floor()
+                            && reach.is_none_or(|r| r.nodes[tree.id][id as usize])
+                        {
+                            ws.next.offer(Candidate { score, z, id });
                         }
                     }
                 }
             }
         }
-        keep_best(&mut ws.next, beam_size);
-        std::mem::swap(&mut ws.frontier, &mut ws.next);
+        ws.frontier.clear();
+        let frontier = &mut ws.frontier;
+        ws.next.drain_sorted(|candidate| frontier.push(candidate));
     }
 }

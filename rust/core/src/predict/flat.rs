@@ -23,6 +23,8 @@ pub(super) struct FlatIndex {
     untouched: Vec<f32>,
     /// Trained positions, best `untouched` first, then smaller label.
     ranking: Vec<u32>,
+    /// Intercepts, rounded up, to bound margins; whole blocks of them.
+    ceilings: Vec<f32>,
 }
 
 /// One thread's accumulators, zero between rows.
@@ -30,6 +32,8 @@ pub(super) struct FlatIndex {
 pub(super) struct FlatWorkspace {
     sums: Vec<f32>,
     touched: Vec<bool>,
+    /// Upper bounds of the touched blocks' margins, while a row is ranked.
+    bounds: Vec<(f32, u32)>,
 }
 
 impl FlatWorkspace {
@@ -38,6 +42,7 @@ impl FlatWorkspace {
         Self {
             sums: vec![0.0; n_blocks * BLOCK],
             touched: vec![false; n_blocks],
+            bounds: Vec::new(),
         }
     }
 }
@@ -65,7 +70,10 @@ impl FlatIndex {
                 .total_cmp(&untouched[p])
                 .then_with(|| labels[p].cmp(&labels[q]))
         });
+        let mut ceilings: Vec<f32> = node.intercepts().iter().map(|&b| ceiling(b)).collect();
+        ceilings.resize(labels.len().div_ceil(BLOCK) * BLOCK, f32::NEG_INFINITY);
         Self {
+            ceilings,
             node: NodeIndex::new(node, model.n_features()),
             labels,
             trained,
@@ -86,7 +94,7 @@ impl FlatIndex {
             .collect()
     }
 
-    fn accumulate(&self, node: &NodeClassifiers, row: &Row<'_>, ws: &mut FlatWorkspace) {
+    fn accumulate(&self, node: &NodeClassifiers, row: &Row, ws: &mut FlatWorkspace) {
         for_each_run(node, &self.node, row, |x, run| {
             for e in run {
                 let child = e.child as usize;
@@ -108,7 +116,7 @@ impl FlatIndex {
     pub(super) fn top_k(
         &self,
         node: &NodeClassifiers,
-        row: &Row<'_>,
+        row: &Row,
         allowed: Option<&[u32]>,
         ws: &mut FlatWorkspace,
         best: &mut TopK,
@@ -119,8 +127,29 @@ impl FlatIndex {
                 let p = p as usize;
                 best.offer(self.candidate(p, finish(ws.sums[p], node.intercepts()[p])));
             }
-            clear(ws, |_, _| {});
+            clear(ws);
             return;
+        }
+        ws.bounds.clear();
+        for block in 0..ws.touched.len() {
+            if ws.touched[block] {
+                ws.bounds.push((self.bound(&ws.sums, block), block as u32));
+            }
+        }
+        // The most promising block first: it lets most others be passed over.
+        let order = |a: &&(f32, u32), b: &&(f32, u32)| a.0.total_cmp(&b.0);
+        let first = ws.bounds.iter().max_by(order).map(|&(_, block)| block);
+        let others = ws.bounds.iter().filter(|&&(_, block)| Some(block) != first);
+        let most = (f32::INFINITY, first.unwrap_or(0));
+        for &(bound, block) in first.map(|_| &most).into_iter().chain(others) {
+            if bound >= best.floor() {
+                let start = block as usize * BLOCK;
+                self.each_margin(node, start, &ws.sums, |p, z| {
+                    if z >= best.floor() {
+                        best.offer(self.candidate(p, z));
+                    }
+                });
+            }
         }
         for &p in &self.ranking {
             let p = p as usize;
@@ -132,14 +161,7 @@ impl FlatIndex {
                 best.offer(candidate);
             }
         }
-        clear(ws, |start, sums| {
-            let floor = best.worst().map_or(f32::NEG_INFINITY, |worst| worst.score);
-            each_margin(node, start, sums, floor, |p, z| {
-                if self.trained[p] {
-                    best.offer(self.candidate(p, z));
-                }
-            });
-        });
+        clear(ws);
     }
 
     /// Append the labels of the row whose margin passes `above`, a condition
@@ -147,7 +169,7 @@ impl FlatIndex {
     pub(super) fn above(
         &self,
         node: &NodeClassifiers,
-        row: &Row<'_>,
+        row: &Row,
         above: impl Fn(f32) -> bool,
         ws: &mut FlatWorkspace,
         labels: &mut Vec<u32>,
@@ -162,20 +184,60 @@ impl FlatIndex {
                 labels.push(self.labels[p]);
             }
         }
-        clear(ws, |start, sums| {
-            each_margin(node, start, sums, f32::NEG_INFINITY, |p, z| {
-                if self.trained[p] && above(z) {
-                    labels.push(self.labels[p]);
-                }
-            });
-        });
+        for block in 0..ws.touched.len() {
+            if ws.touched[block] && above(self.bound(&ws.sums, block)) {
+                self.each_margin(node, block * BLOCK, &ws.sums, |p, z| {
+                    if above(z) {
+                        labels.push(self.labels[p]);
+                    }
+                });
+            }
+        }
+        clear(ws);
+    }
+
+    /// No margin of the block is greater.
+    fn bound(&self, sums: &[f32], block: usize) -> f32 {
+        let block = block * BLOCK..(block + 1) * BLOCK;
+        let parts = sums[block.clone()].chunks_exact(8);
+        // Lanes of their own, so that several are compared at once. What is no
+        // number passes none: its margin is the least there is.
+        let mut lanes = [f32::MIN; 8];
+        for (sums, ceilings) in parts.zip(self.ceilings[block].chunks_exact(8)) {
+            for ((lane, sum), ceiling) in lanes.iter_mut().zip(sums).zip(ceilings) {
+                let z = sum + ceiling;
+                *lane = if z > *lane { z } else { *lane };
+            }
+        }
+        // A margin is rounded twice, to f64 and to f32: one step more at most.
+        lanes.iter().fold(f32::MIN, |a, &b| a.max(b)).next_up()
+    }
+
+    /// Call `each(position, margin)` for the trained labels of the block that
+    /// begins at `start`.
+    fn each_margin(
+        &self,
+        node: &NodeClassifiers,
+        start: usize,
+        sums: &[f32],
+        mut each: impl FnMut(usize, f32),
+    ) {
+        let block = start..node.n_children().min(start + BLOCK);
+        let intercepts = &node.intercepts()[block.clone()];
+        let trained = &self.trained[block.clone()];
+        let parts = sums[block].iter().zip(intercepts).zip(trained);
+        for (i, ((&sum, &b), &trained)) in parts.enumerate() {
+            if trained {
+                each(start + i, finish(sum, b));
+            }
+        }
     }
 
     /// The margins of all labels, untrained ones included.
     pub(super) fn decision(
         &self,
         node: &NodeClassifiers,
-        row: &Row<'_>,
+        row: &Row,
         ws: &mut FlatWorkspace,
         out: &mut [f32],
     ) {
@@ -183,40 +245,26 @@ impl FlatIndex {
         for (p, (&label, &b)) in self.labels.iter().zip(node.intercepts()).enumerate() {
             out[label as usize] = finish(ws.sums[p], b);
         }
-        clear(ws, |_, _| {});
+        clear(ws);
     }
 }
 
-/// Hand each touched block's start and sums to `each`, then zero it.
-fn clear(ws: &mut FlatWorkspace, mut each: impl FnMut(usize, &[f32])) {
+/// Zero the touched blocks.
+fn clear(ws: &mut FlatWorkspace) {
     let blocks = ws.sums.chunks_exact_mut(BLOCK).zip(&mut ws.touched);
-    for (block, (sums, touched)) in blocks.enumerate() {
+    for (sums, touched) in blocks {
         if std::mem::take(touched) {
-            each(block * BLOCK, sums);
             sums.fill(0.0);
         }
     }
 }
 
-/// Call `each(position, margin)` for margins of a block not below `floor`.
-fn each_margin(
-    node: &NodeClassifiers,
-    start: usize,
-    sums: &[f32],
-    floor: f32,
-    mut each: impl FnMut(usize, f32),
-) {
-    let intercepts = &node.intercepts()[start..node.n_children().min(start + BLOCK)];
-    let mut margins = [f32::MIN; BLOCK];
-    for ((z, &sum), &b) in margins.iter_mut().zip(sums).zip(intercepts) {
-        *z = finish(sum, b);
-    }
-    let largest = margins.iter().fold(f32::MIN, |a, &z| a.max(z));
-    if largest >= floor {
-        for (i, &z) in margins[..intercepts.len()].iter().enumerate() {
-            if z >= floor {
-                each(start + i, z);
-            }
-        }
+/// The least `f32` that is not below `b`.
+fn ceiling(b: f64) -> f32 {
+    let rounded = b as f32;
+    if f64::from(rounded) < b {
+        rounded.next_up()
+    } else {
+        rounded
     }
 }

@@ -1,32 +1,49 @@
 //! The kernel: margins of a node's children for one row.
 
+use super::hashing::SlotTable;
 use crate::model::{Entry, NodeClassifiers};
 use crate::sparse::{CsrView, append_normalized};
 
-/// Scan all features of a node instead of searching it while it has at most
-/// this many times the row's: a scan step is a load, a search step a mispredict.
-const SCAN_FACTOR: usize = 8;
+/// Nodes of at most this many features have no table: going through them is
+/// about as fast.
+const SCANNED: usize = 32;
 
-/// Where the runs of each feature start, for nodes that use most features.
-///
-/// `n_features + 1` offsets, kept only where they take no more room than the
-/// weights; other nodes are scanned or searched.
+/// Go through all features of a node while it has at most this many times the
+/// row's: a step of it meets fewer cache misses than a look-up in the node.
+const SCAN_FACTOR: usize = 2;
+
+/// How the run of a feature is found in a node.
 #[derive(Debug)]
-pub(super) struct NodeIndex(Option<Vec<u32>>);
+pub(super) enum NodeIndex {
+    /// Where the run of every feature starts: `n_features + 1` offsets, kept
+    /// where they take no more room than the weights.
+    Direct(Vec<u32>),
+    /// A hash table of the node's features.
+    Table(SlotTable),
+    /// None: the node is gone through, or searched.
+    None,
+}
 
 /// One row, scaled if the model says so, in the forms that nodes ask for.
-#[derive(Debug)]
-pub(super) struct Row<'a> {
-    indices: &'a [u32],
+#[derive(Debug, Default)]
+pub(super) struct Row {
+    indices: Vec<u32>,
     values: Vec<f32>,
-    /// The row without gaps; empty when no node is ever scanned.
-    dense: Vec<f32>,
+    /// The row's own table, asked by nodes that are gone through.
+    table: SlotTable,
+    /// Whether nodes without direct offsets are ever asked.
+    hashed: bool,
 }
 
 impl NodeIndex {
     pub(super) fn new(node: &NodeClassifiers, n_features: usize) -> Self {
         if n_features > 2 * node.entries().len() {
-            return Self(None);
+            let mut table = SlotTable::default();
+            return if node.features().len() > SCANNED && table.fill(node.features()) {
+                Self::Table(table)
+            } else {
+                Self::None
+            };
         }
         let mut starts = vec![0u32; n_features + 1];
         let mut done = 0;
@@ -35,41 +52,44 @@ impl NodeIndex {
             done = feature as usize + 1;
         }
         starts[done..].fill(node.entries().len() as u32);
-        Self(Some(starts))
+        Self::Direct(starts)
+    }
+
+    pub(super) fn is_direct(&self) -> bool {
+        matches!(self, Self::Direct(_))
     }
 }
 
-impl<'a> Row<'a> {
-    /// An empty row; `dense` where nodes may be scanned.
-    pub(super) fn new(n_features: usize, dense: bool) -> Self {
+impl Row {
+    /// An empty row; `hashed` where not all nodes have direct offsets.
+    pub(super) fn new(hashed: bool) -> Self {
         Self {
-            indices: &[],
-            values: Vec::new(),
-            dense: vec![0.0; if dense { n_features } else { 0 }],
+            hashed,
+            ..Self::default()
         }
     }
 
-    /// Load row `i` of `x` in place of the last one.
-    pub(super) fn load(&mut self, x: CsrView<'a>, i: usize, normalize: bool) {
-        let scan = !self.dense.is_empty();
-        if scan {
-            for &j in self.indices {
-                self.dense[j as usize] = 0.0;
-            }
-        }
+    /// Load row `i` of `x` in place of the last one. Cost: linear in its values.
+    pub(super) fn load(&mut self, x: CsrView<'_>, i: usize, normalize: bool) {
         let (indices, values) = x.row(i);
-        self.indices = indices;
+        self.indices.clear();
+        self.indices.extend_from_slice(indices);
         self.values.clear();
         if normalize {
             append_normalized(values, &mut self.values);
         } else {
             self.values.extend_from_slice(values);
         }
-        if scan {
-            for (&j, &v) in indices.iter().zip(&self.values) {
-                self.dense[j as usize] = v;
-            }
+        if self.hashed {
+            self.table.fill(indices);
         }
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (u32, f32)> {
+        self.indices
+            .iter()
+            .copied()
+            .zip(self.values.iter().copied())
     }
 }
 
@@ -79,31 +99,35 @@ impl<'a> Row<'a> {
 pub(super) fn for_each_run(
     node: &NodeClassifiers,
     index: &NodeIndex,
-    row: &Row<'_>,
+    row: &Row,
     mut each: impl FnMut(f32, &[Entry]),
 ) {
     let (features, offsets, entries) = (node.features(), node.offsets(), node.entries());
     let run = |at: usize| &entries[offsets[at] as usize..offsets[at + 1] as usize];
-    if let Some(starts) = &index.0 {
-        for (&j, &x) in row.indices.iter().zip(&row.values) {
-            let j = j as usize;
-            each(x, &entries[starts[j] as usize..starts[j + 1] as usize]);
-        }
-    } else if !row.dense.is_empty() && features.len() <= SCAN_FACTOR * row.indices.len() {
-        for (at, &j) in features.iter().enumerate() {
-            let x = row.dense[j as usize];
-            if x != 0.0 {
-                each(x, run(at));
+    let few = features.len() <= SCAN_FACTOR * row.indices.len();
+    match index {
+        NodeIndex::Direct(starts) => {
+            for (j, x) in row.pairs() {
+                let j = j as usize;
+                each(x, &entries[starts[j] as usize..starts[j + 1] as usize]);
             }
         }
-    } else {
-        let mut from = 0;
-        for (&j, &x) in row.indices.iter().zip(&row.values) {
-            from += features[from..].partition_point(|&f| f < j);
-            match features.get(from) {
-                Some(&f) if f == j => each(x, run(from)),
-                Some(_) => {}
-                None => break,
+        NodeIndex::Table(table) if !few => {
+            table.each_found(&row.indices, features, |i, at| each(row.values[i], run(at)));
+        }
+        _ if row.table.is_filled() && (few || features.len() <= SCANNED) => {
+            let table = &row.table;
+            table.each_found(features, &row.indices, |at, i| each(row.values[i], run(at)));
+        }
+        _ => {
+            let mut from = 0;
+            for (j, x) in row.pairs() {
+                from += features[from..].partition_point(|&f| f < j);
+                match features.get(from) {
+                    Some(&f) if f == j => each(x, run(from)),
+                    Some(_) => {}
+                    None => break,
+                }
             }
         }
     }
@@ -122,7 +146,7 @@ pub(super) fn finish(sum: f32, intercept: f64) -> f32 {
 }
 
 /// All margins of a node's children into `z`, which is resized.
-pub(super) fn margins(node: &NodeClassifiers, index: &NodeIndex, row: &Row<'_>, z: &mut Vec<f32>) {
+pub(super) fn margins(node: &NodeClassifiers, index: &NodeIndex, row: &Row, z: &mut Vec<f32>) {
     z.clear();
     z.resize(node.n_children(), 0.0);
     for_each_run(node, index, row, |x, run| {
@@ -155,20 +179,29 @@ mod tests {
     }
 
     #[test]
-    fn table_scan_and_search_find_the_same() {
+    fn every_way_finds_the_same() {
         let node = node();
-        let data = [1.0, 1.0, 4.0, 0.5];
-        let x = CsrView::new(2, 8, &[0, 4, 4], &[0, 1, 4, 7], &data).unwrap();
-        let table = NodeIndex::new(&node, 8);
-        assert_eq!(table.0.as_deref(), Some(&[0, 0, 1, 1, 1, 3, 3, 3, 4][..]));
-        let none = NodeIndex(None);
+        let data = [1.0, 1.0, 4.0, 0.5, 4.0];
+        let x = CsrView::new(3, 8, &[0, 4, 4, 5], &[0, 1, 4, 7, 4], &data).unwrap();
+        let direct = NodeIndex::new(&node, 8);
+        assert!(matches!(&direct, NodeIndex::Direct(starts)
+            if starts[..] == [0, 0, 1, 1, 1, 3, 3, 3, 4]));
+        let none = NodeIndex::new(&node, 9);
         assert!(
-            NodeIndex::new(&node, 9).0.is_none(),
-            "9 offsets take more room than 4 weights"
+            matches!(none, NodeIndex::None),
+            "9 offsets take more room than 4 weights, 3 features need no table"
         );
+        let mut table = SlotTable::default();
+        assert!(table.fill(node.features()));
+        let table = NodeIndex::Table(table);
         let mut z = Vec::new();
-        for (index, dense) in [(&table, false), (&none, true), (&none, false)] {
-            let mut row = Row::new(8, dense);
+        for (index, hashed) in [
+            (&direct, false),
+            (&table, true),
+            (&none, true),
+            (&none, false),
+        ] {
+            let mut row = Row::new(hashed);
             row.load(x, 0, false);
             margins(&node, index, &row, &mut z);
             // 1 * 0.5 - 4 + 0.25 and 4 * 2 + 0.5 * 3 - 1
@@ -176,6 +209,10 @@ mod tests {
             row.load(x, 1, true);
             margins(&node, index, &row, &mut z);
             assert_eq!(z, [0.25, -1.0], "an empty row scores the intercepts");
+            // So short a row asks the table of the node.
+            row.load(x, 2, false);
+            margins(&node, index, &row, &mut z);
+            assert_eq!(z, [-3.75, 7.0]);
         }
     }
 

@@ -8,9 +8,11 @@ mod beam;
 mod blocks;
 mod ensemble;
 mod flat;
+mod hashing;
 mod margins;
 mod pairs;
 mod predictor;
 mod top_k;
+mod workspace;
 
 pub use predictor::{Predictor, Query, TopLabels};

@@ -67,8 +67,8 @@ impl Predictor {
             rest = tail;
             (pairs, scores)
         });
-        let workspace = || (self.row(), Memo::new(trees));
-        blocks::run(groups, workspace, |(row, memo), (pairs, scores)| {
+        let workspace = || (Row::new(self.hashed()), Memo::new(trees));
+        let work = |(row, memo): &mut (Row, Memo), (pairs, scores): (&[usize], &mut [f32])| {
             control.check()?;
             row.load(x, rows[pairs[0]] as usize, self.model.normalize());
             for (&pair, score) in pairs.iter().zip(scores) {
@@ -76,7 +76,8 @@ impl Predictor {
             }
             memo.clear();
             Ok(())
-        })?;
+        };
+        blocks::run(groups, workspace, work, drop)?;
         let mut out = vec![0.0; rows.len()];
         for (&pair, score) in order.iter().zip(sorted) {
             out[pair] = score;
@@ -84,7 +85,7 @@ impl Predictor {
         Ok(out)
     }
 
-    fn pair(&self, row: &Row<'_>, memo: &mut Memo, ancestries: &[Ancestry], label: u32) -> f32 {
+    fn pair(&self, row: &Row, memo: &mut Memo, ancestries: &[Ancestry], label: u32) -> f32 {
         let scoring = self.model.scoring();
         let mut sum = 0.0;
         let mut way = Vec::new();
@@ -149,7 +150,7 @@ impl Memo {
         tree: &TrainedTree,
         node: u32,
         index: &NodeIndex,
-        row: &Row<'_>,
+        row: &Row,
     ) -> &[f32] {
         let z = &mut self.margins[t][node as usize];
         if z.is_empty() {

@@ -6,6 +6,7 @@ use super::ensemble::Mean;
 use super::flat::{FlatIndex, FlatWorkspace};
 use super::margins::{NodeIndex, Row};
 use super::top_k::{Candidate, TopK};
+use super::workspace::{Workspace, Workspaces};
 use crate::memory::check_room;
 use crate::model::LinearTreeModel;
 use crate::parallel::Control;
@@ -23,6 +24,7 @@ pub struct Predictor {
     pub(super) road: Road,
     /// Which labels may be returned when some have no positives.
     trained: Option<Reach>,
+    workspaces: Workspaces,
 }
 
 /// How rows become scores.
@@ -50,14 +52,6 @@ pub struct TopLabels {
     pub labels: Vec<i32>,
     /// Their scores; negative infinity where there are fewer.
     pub scores: Vec<f32>,
-}
-
-/// One thread's buffers.
-struct Workspace<'a> {
-    row: Row<'a>,
-    flat: FlatWorkspace,
-    beam: BeamWorkspace,
-    mean: Mean,
 }
 
 /// The labels of one row above a threshold.
@@ -107,6 +101,7 @@ impl Predictor {
             model,
             road,
             trained,
+            workspaces: Workspaces::default(),
         }
     }
 
@@ -154,23 +149,32 @@ impl Predictor {
                 let node = &self.model.trees()[0].nodes()[0];
                 let allowed = mask.map(|mask| flat.positions(&mask));
                 self.each_row(x, places, control, |ws, i, place| {
-                    let mut best = TopK::new(kept);
-                    flat.top_k(node, &ws.row, allowed.as_deref(), &mut ws.flat, &mut best);
-                    self.write(best, k, i, place);
+                    ws.best.restart(kept);
+                    let best = &mut ws.best;
+                    flat.top_k(node, &ws.row, allowed.as_deref(), &mut ws.flat, best);
+                    self.write(&mut ws.best, k, i, place);
                 })?;
             }
             Road::Beam(index) => {
                 let reach = mask.map(|mask| self.reach(mask));
                 let reach = reach.as_ref().or(self.trained.as_ref());
                 self.each_row(x, places, control, |ws, i, place| {
-                    let mut best = TopK::new(kept);
+                    ws.best.restart(kept);
                     if index.len() == 1 {
-                        let (row, beam) = (&ws.row, &mut ws.beam);
-                        self.search(0, index, reach, query.beam_size, row, beam, &mut best);
+                        let (row, beam, best) = (&ws.row, &mut ws.beam, &mut ws.best);
+                        self.search(0, index, reach, query.beam_size, row, beam, best);
                     } else {
-                        self.mean(index, reach, query.beam_size, ws, |c| best.offer(c));
+                        let Workspace {
+                            row,
+                            beam,
+                            mean,
+                            best,
+                            ..
+                        } = ws;
+                        let beam_size = query.beam_size;
+                        self.mean(index, reach, beam_size, row, beam, mean, |c| best.offer(c));
                     }
-                    self.write(best, k, i, place);
+                    self.write(&mut ws.best, k, i, place);
                 })?;
             }
         }
@@ -214,7 +218,11 @@ impl Predictor {
                     part.indices = sink.labels;
                 }
                 Road::Beam(index) => {
-                    self.mean(index, self.trained.as_ref(), beam_size, ws, |c| {
+                    let Workspace {
+                        row, beam, mean, ..
+                    } = ws;
+                    let trained = self.trained.as_ref();
+                    self.mean(index, trained, beam_size, row, beam, mean, |c| {
                         if c.score > threshold {
                             part.indices.push(c.id);
                         }
@@ -274,9 +282,12 @@ impl Predictor {
         Ok(())
     }
 
-    pub(super) fn row<'a>(&self) -> Row<'a> {
-        let scanned = matches!(self.road, Road::Beam(_));
-        Row::new(self.model.n_features(), scanned)
+    /// Whether rows need their tables.
+    pub(super) fn hashed(&self) -> bool {
+        match &self.road {
+            Road::Flat(flat) => !flat.root().is_direct(),
+            Road::Beam(_) => true,
+        }
     }
 
     /// The mask of labels that may be returned, with the nodes above them.
@@ -288,28 +299,15 @@ impl Predictor {
     }
 
     /// Call `work(workspace, row within the block, its block's output)` for each row.
-    fn each_row<'x, O: Send>(
+    fn each_row<O: Send>(
         &self,
-        x: CsrView<'x>,
+        x: CsrView<'_>,
         outputs: impl Iterator<Item = O> + Send,
         control: &Control,
-        work: impl Fn(&mut Workspace<'x>, usize, &mut O) + Sync,
+        work: impl Fn(&mut Workspace, usize, &mut O) + Sync,
     ) -> Result<()> {
-        let n_labels = self.model.n_labels();
-        let workspace = || {
-            let (flat, mean) = match &self.road {
-                Road::Flat(_) => (n_labels, 0),
-                Road::Beam(index) if index.len() == 1 => (0, 0),
-                Road::Beam(_) => (0, n_labels),
-            };
-            Workspace {
-                row: self.row(),
-                flat: FlatWorkspace::new(flat),
-                beam: BeamWorkspace::default(),
-                mean: Mean::new(self.model.scoring(), mean),
-            }
-        };
-        blocks::run(outputs.enumerate(), workspace, |ws, (block, mut output)| {
+        let workspace = || self.workspaces.take(|| self.workspace());
+        let rows = |ws: &mut Workspace, (block, mut output): (usize, O)| {
             let start = block * blocks::ROWS;
             for i in start..x.n_rows().min(start + blocks::ROWS) {
                 control.check()?;
@@ -317,7 +315,25 @@ impl Predictor {
                 work(ws, i - start, &mut output);
             }
             Ok(())
-        })
+        };
+        let done = |ws| self.workspaces.give_back(ws);
+        blocks::run(outputs.enumerate(), workspace, rows, done)
+    }
+
+    fn workspace(&self) -> Workspace {
+        let n_labels = self.model.n_labels();
+        let (flat, mean) = match &self.road {
+            Road::Flat(_) => (n_labels, 0),
+            Road::Beam(index) if index.len() == 1 => (0, 0),
+            Road::Beam(_) => (0, n_labels),
+        };
+        Workspace {
+            row: Row::new(self.hashed()),
+            flat: FlatWorkspace::new(flat),
+            beam: BeamWorkspace::default(),
+            mean: Mean::new(self.model.scoring(), mean),
+            best: TopK::default(),
+        }
     }
 
     fn search(
@@ -326,7 +342,7 @@ impl Predictor {
         index: &[Vec<NodeIndex>],
         reach: Option<&Reach>,
         beam_size: usize,
-        row: &Row<'_>,
+        row: &Row,
         ws: &mut BeamWorkspace,
         sink: &mut impl Sink,
     ) {
@@ -345,26 +361,29 @@ impl Predictor {
         index: &[Vec<NodeIndex>],
         reach: Option<&Reach>,
         beam_size: usize,
-        ws: &mut Workspace<'_>,
+        row: &Row,
+        beam: &mut BeamWorkspace,
+        mean: &mut Mean,
         each: impl FnMut(Candidate),
     ) {
         for t in 0..index.len() {
-            let (row, beam, mean) = (&ws.row, &mut ws.beam, &mut ws.mean);
             self.search(t, index, reach, beam_size, row, beam, mean);
         }
-        ws.mean.drain(index.len(), each);
+        mean.drain(index.len(), each);
     }
 
-    fn write(&self, best: TopK, k: usize, i: usize, place: &mut (&mut [i32], &mut [f32])) {
+    fn write(&self, best: &mut TopK, k: usize, i: usize, place: &mut (&mut [i32], &mut [f32])) {
         let scoring = self.model.scoring();
-        for (at, c) in best.into_sorted().into_iter().enumerate() {
-            place.0[i * k + at] = c.id as i32;
-            place.1[i * k + at] = match &self.road {
+        let mut at = i * k;
+        best.drain_sorted(|c| {
+            place.0[at] = c.id as i32;
+            place.1[at] = match &self.road {
                 Road::Flat(_) => scoring.score(scoring.step(c.z)),
                 Road::Beam(index) if index.len() == 1 => scoring.score(c.score),
                 Road::Beam(_) => c.score,
             };
-        }
+            at += 1;
+        });
     }
 }
 

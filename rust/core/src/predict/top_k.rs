@@ -49,19 +49,17 @@ impl Ord for Candidate {
 }
 
 /// A bounded heap: the k best candidates offered.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct TopK {
     k: usize,
     heap: BinaryHeap<Candidate>,
 }
 
 impl TopK {
-    /// Room for `k >= 1` candidates.
-    pub(super) fn new(k: usize) -> Self {
-        Self {
-            k,
-            heap: BinaryHeap::new(),
-        }
+    /// Drop all candidates and make room for `k >= 1` others.
+    pub(super) fn restart(&mut self, k: usize) {
+        self.k = k;
+        self.heap.clear();
     }
 
     /// The worst kept candidate once k are there: others must beat it.
@@ -70,6 +68,12 @@ impl TopK {
         (self.heap.len() == self.k)
             .then(|| self.heap.peek())
             .flatten()
+    }
+
+    /// No candidate of a lower score is kept.
+    #[inline]
+    pub(super) fn floor(&self) -> f32 {
+        self.worst().map_or(f32::NEG_INFINITY, |worst| worst.score)
     }
 
     /// Keep `candidate` if it is among the k best so far.
@@ -84,16 +88,11 @@ impl TopK {
         }
     }
 
-    /// The candidates kept, best first.
-    pub(super) fn into_sorted(self) -> Vec<Candidate> {
-        self.heap.into_sorted_vec()
-    }
-}
-
-/// Move the `n` best to the front, in no order, and drop the others.
-pub(super) fn keep_best(candidates: &mut Vec<Candidate>, n: usize) {
-    if candidates.len() > n {
-        candidates.select_nth_unstable(n - 1);
-        candidates.truncate(n);
+    /// Hand out the candidates kept, best first; none are left.
+    pub(super) fn drain_sorted(&mut self, each: impl FnMut(Candidate)) {
+        // The way there and back keeps the allocation.
+        let mut candidates = std::mem::take(&mut self.heap).into_sorted_vec();
+        candidates.drain(..).for_each(each);
+        self.heap = candidates.into();
     }
 }

@@ -1,7 +1,8 @@
 //! The default method: working sets, column sweeps, Newton on the support.
 
-use super::intercept::solve_intercept;
-use super::newton::newton;
+use super::certificate::PEAK_WIDTH;
+use super::compact::Compact;
+use super::newton::CAUTION;
 use super::rounds::until_proved;
 use super::state::{Scaled, Workspace};
 use super::{Certificate, Problem, Settings};
@@ -25,6 +26,9 @@ const NEWTON_STEPS: u64 = 5;
 /// Inner work stops at this share of the worst violation outside the set.
 const INNER_SHARE: f64 = 0.5;
 
+/// Most times a round gathers its rows anew, once some left out became active.
+const BUILDS: usize = 4;
+
 /// Rounds without progress after which the solve has stalled.
 const PATIENCE: u32 = 4;
 
@@ -43,6 +47,7 @@ pub(super) fn run(
 ) -> Certificate {
     let problem = Scaled::new(problem, control);
     state.begin_working_set();
+    state.newton.caution = Some(CAUTION);
     until_proved(&problem, settings, state, PATIENCE, |state, round| {
         let outside = grow(&problem, state);
         let exact = 0.5 * settings.tol.min(0.1) * 0.1_f64.powi(round.waited as i32);
@@ -69,9 +74,12 @@ fn grow(problem: &Scaled<'_>, state: &mut Workspace) -> f64 {
         .count();
     let mut candidates = std::mem::take(&mut state.candidates);
     candidates.clear();
-    for (j, g) in state.gradient.iter().enumerate() {
-        if g.abs() > alpha && !state.in_working_set[j] {
-            candidates.push(j as u32);
+    let blocks = state.gradient.chunks(PEAK_WIDTH).zip(&state.peaks);
+    for (block, (gradient, _)) in (0..).zip(blocks).filter(|(_, (_, peak))| **peak > alpha) {
+        for (j, g) in (block * PEAK_WIDTH..).zip(gradient) {
+            if g.abs() > alpha && !state.in_working_set[j] {
+                candidates.push(j as u32);
+            }
         }
     }
     let room = (2 * n_support).max(FIRST_SET).saturating_sub(n_support);
@@ -99,25 +107,47 @@ fn grow(problem: &Scaled<'_>, state: &mut Workspace) -> f64 {
 /// Lower the objective on the working set until no violation exceeds `target`.
 /// Returns the iterations used.
 fn inner(problem: &Scaled<'_>, state: &mut Workspace, target: f64, budget: u64) -> u64 {
-    let mut list = std::mem::take(&mut state.sweep_list);
-    list.clear();
-    list.extend_from_slice(&state.working_set);
+    let mut compact = std::mem::take(&mut state.compact);
+    let mut used = 0;
+    for _ in 0..BUILDS {
+        compact.build(problem, state);
+        used += lower(problem, state, &mut compact, target, budget - used);
+        if compact.release(problem, state) || used >= budget || problem.control.is_cancelled() {
+            break;
+        }
+    }
+    state.compact = compact;
+    used
+}
+
+fn lower(
+    problem: &Scaled<'_>,
+    state: &mut Workspace,
+    compact: &mut Compact,
+    target: f64,
+    budget: u64,
+) -> u64 {
     let mut used = 0;
     for sweep in 1..=SWEEPS {
         if used >= budget || problem.control.is_cancelled() {
             break;
         }
-        solve_intercept(problem, state, INTERCEPT_STEPS);
-        let worst = state.sweep(problem, &mut list).largest;
+        compact.solve_intercept(problem, INTERCEPT_STEPS);
+        let worst = compact.sweep(problem);
         used += 1;
         if worst <= target {
             break;
         }
         if sweep % SWEEPS_PER_NEWTON == 0 {
             let steps = NEWTON_STEPS.min(budget - used);
-            used += newton(problem, state, 0.5 * target, steps);
+            used += compact.newton(
+                problem,
+                &mut state.support,
+                &mut state.newton,
+                0.5 * target,
+                steps,
+            );
         }
     }
-    state.sweep_list = list;
     used
 }

@@ -105,7 +105,7 @@ impl Workspace {
 }
 
 /// The minimiser of `g d + h d^2 / 2 + alpha |w + d|`.
-fn model_step(g: f64, h: f64, w: f64, alpha: f64) -> f64 {
+pub(super) fn model_step(g: f64, h: f64, w: f64, alpha: f64) -> f64 {
     let h = h.max(f64::MIN_POSITIVE);
     if g + alpha < h * w {
         -(g + alpha) / h

@@ -31,6 +31,7 @@ pub struct Design<'a> {
     column_square: Vec<f64>,
     largest_value: f64,
     row_square: OnceLock<Vec<f64>>,
+    largest_weight: f64,
 }
 
 impl<'a> Design<'a> {
@@ -74,6 +75,10 @@ impl<'a> Design<'a> {
             None => rows.n_rows() as f64,
             Some(w) => w.iter().fold(0.0, |a, b| a + b),
         };
+        let largest_weight = match &sample_weight {
+            None => 1.0,
+            Some(w) => w.iter().copied().fold(0.0, f64::max),
+        };
         let largest_value = rows
             .data()
             .iter()
@@ -87,6 +92,7 @@ impl<'a> Design<'a> {
             column_square,
             largest_value,
             row_square: OnceLock::new(),
+            largest_weight,
         })
     }
 
@@ -146,6 +152,11 @@ impl<'a> Design<'a> {
             };
             (0..self.rows.n_rows()).map(square).collect()
         })
+    }
+
+    /// The largest sample weight.
+    pub fn largest_weight(&self) -> f64 {
+        self.largest_weight
     }
 
     /// The largest `|x_ij|`.

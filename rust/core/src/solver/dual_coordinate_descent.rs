@@ -3,7 +3,8 @@
 use super::certificate::Proof;
 use super::squared::{ROWS_PER_CHECK, Squared, add, dot};
 use super::state::Workspace;
-use super::{Certificate, Intercept, Problem, Settings};
+use super::{Certificate, Design, Intercept, Method, Problem, Settings};
+use crate::Result;
 use crate::parallel::Control;
 use crate::rng::SplitMix64;
 
@@ -48,58 +49,17 @@ pub(super) fn run(
     control: &Control,
 ) -> Certificate {
     let problem = Squared::new(problem, c, control);
-    if settings.max_iter == 0 {
+    // A free intercept of 1 or -1 is all that a single class needs.
+    let (positive, negative) = state.class_totals();
+    let one_class = positive == 0.0 || negative == 0.0;
+    if settings.max_iter == 0 || (problem.intercept == Intercept::Free && one_class) {
         let proof = problem.without_weights(settings, state);
         return proof.certificate(state, 0, proof.status_within(settings.tol));
     }
     let mut dual = Dual::new(&problem, state);
-    let mut rng = SplitMix64::new(seed);
-    let mut active: Vec<u32> = (0..dual.samples.len() as u32)
-        .filter(|&i| dual.samples[i as usize].diagonal.is_finite())
-        .collect();
-    let mut n_active = active.len();
-    let mut bounds = Span::WIDEST;
-    let (mut n_iter, mut ended) = (0, false);
     dual.watch(&problem, state);
-    while n_iter < settings.max_iter && !ended {
-        for s in 0..n_active {
-            active.swap(s, s + rng.below(n_active - s));
-        }
-        let mut span = Span::EMPTY;
-        let mut s = 0;
-        while s < n_active {
-            if s % ROWS_PER_CHECK == 0 && control.is_cancelled() {
-                break;
-            }
-            if let Some(derivative) = dual.descend(&problem, state, active[s] as usize, &bounds) {
-                span.high = span.high.max(derivative);
-                span.low = span.low.min(derivative);
-                s += 1;
-            } else {
-                n_active -= 1;
-                active.swap(s, n_active);
-            }
-        }
-        n_iter += 1;
-        if control.is_cancelled() {
-            break;
-        }
-        let away = dual.move_of_offset(&problem);
-        bounds = if span.high - span.low <= eps.max(INNER_SHARE * away) {
-            if n_active == active.len() {
-                ended = away <= eps;
-                if !ended {
-                    dual.move_offset(away);
-                }
-            }
-            n_active = active.len();
-            Span::WIDEST
-        } else {
-            span.opened()
-        };
-        dual.watch(&problem, state);
-    }
-    dual.finish(&problem, settings, state, (n_iter, ended))
+    let ended = dual.sweep_until(&problem, (eps, seed), settings.max_iter, state);
+    dual.finish(&problem, settings, state, ended)
 }
 
 /// The projected derivatives of a sweep lie between these.
@@ -136,6 +96,62 @@ impl Span {
     }
 }
 
+/// Where all problems over the same rows may begin: the solution without positives.
+///
+/// A label's positives are few, so that its dual variables are those of the problem
+/// without any but for the positives and what resembles them.
+#[derive(Debug)]
+pub struct SharedStart {
+    duals: Vec<f64>,
+    weights: Vec<f64>,
+    imbalance: f64,
+}
+
+impl SharedStart {
+    /// Solve the problem of `design` without positives, where `method` has use for
+    /// it; `negative` is the class weight of negatives.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory),
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn new(
+        design: &Design<'_>,
+        method: Method,
+        negative: f64,
+        intercept: Intercept,
+        control: &Control,
+    ) -> Result<Option<Self>> {
+        let Method::DualCoordinateDescent { c, eps, seed } = method else {
+            return Ok(None);
+        };
+        // A free intercept of -1 solves it: no start at all.
+        if intercept == Intercept::Free {
+            return Ok(None);
+        }
+        Workspace::check_room(design, 1)?;
+        let problem = Problem {
+            design,
+            positives: &[],
+            alpha: 1.0,
+            ridge: 0.0,
+            class_weight: (negative, negative),
+            intercept,
+        };
+        let mut state = Workspace::new(design);
+        state.begin(&problem, None);
+        let problem = Squared::new(&problem, c, control);
+        let mut dual = Dual::new(&problem, &mut state);
+        let limit = method.default_max_iter();
+        dual.sweep_until(&problem, (eps, seed), limit, &mut state);
+        control.check()?;
+        Ok(Some(Self {
+            duals: dual.samples.iter().map(|sample| sample.a).collect(),
+            weights: std::mem::take(&mut state.weights),
+            imbalance: dual.imbalance,
+        }))
+    }
+}
+
 /// A sample's dual variable and all that its step needs: one load.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
@@ -165,13 +181,20 @@ impl Dual {
         let mu = match problem.intercept {
             Intercept::None => 0.0,
             Intercept::Penalized(scale) => scale * scale,
-            // As long as the rows: then it is one feature among others.
+            // What bends a row's own problem: a move then closes half of the way
+            // or more.
             Intercept::Free => {
-                let mean = square.iter().fold(0.0, |a, b| a + b) / n as f64;
-                if mean > 0.0 { mean } else { 1.0 }
+                let bends = (0..n).map(|i| (problem.weight(state, i), square[i]));
+                let (sum, count) = bends
+                    .filter(|&(weight, _)| weight > 0.0)
+                    .fold((0.0, 0), |(sum, count), (weight, square)| {
+                        (sum + square + 0.5 / weight, count + 1)
+                    });
+                sum / f64::from(count.max(1))
             }
         };
         let begins = state.nonzero().next().is_some();
+        let shared = state.shared_start.clone().filter(|_| !begins);
         let samples = (0..n).map(|i| {
             let sign = state.rows[i].sign();
             let weight = problem.weight(state, i);
@@ -182,8 +205,13 @@ impl Dual {
                 0.0
             };
             let diagonal = 0.5 / weight;
+            let a = match &shared {
+                // A positive's would be that of a negative.
+                Some(start) if sign < 0.0 => start.duals[i],
+                _ => 2.0 * weight * hinge.max(0.0),
+            };
             Sample {
-                a: 2.0 * weight * hinge.max(0.0),
+                a,
                 diagonal,
                 curvature: square[i] + mu + diagonal,
                 sign,
@@ -198,8 +226,75 @@ impl Dual {
         };
         if begins {
             dual.sum_weights(problem, state);
+        } else if let Some(start) = &shared {
+            state.weights.copy_from_slice(&start.weights);
+            dual.imbalance = start.imbalance;
+            for k in 0..state.n_positives() {
+                let i = state.touched[k] as usize;
+                let (ids, values) = problem.design.rows().row(i);
+                add(ids, values, start.duals[i], &mut state.weights);
+                dual.imbalance += start.duals[i];
+            }
         }
         dual
+    }
+
+    /// Sweep until the rule holds or `limit` is reached; how many sweeps there
+    /// were, and whether the rule ended them.
+    fn sweep_until(
+        &mut self,
+        problem: &Squared<'_>,
+        (eps, seed): (f64, u64),
+        limit: u64,
+        state: &mut Workspace,
+    ) -> (u64, bool) {
+        let mut rng = SplitMix64::new(seed);
+        let mut active: Vec<u32> = (0..self.samples.len() as u32)
+            .filter(|&i| self.samples[i as usize].diagonal.is_finite())
+            .collect();
+        let mut n_active = active.len();
+        let mut bounds = Span::WIDEST;
+        let (mut n_iter, mut ended) = (0, false);
+        while n_iter < limit && !ended {
+            for s in 0..n_active {
+                active.swap(s, s + rng.below(n_active - s));
+            }
+            let mut span = Span::EMPTY;
+            let mut s = 0;
+            while s < n_active {
+                if s % ROWS_PER_CHECK == 0 && problem.control.is_cancelled() {
+                    break;
+                }
+                if let Some(derivative) = self.descend(problem, state, active[s] as usize, &bounds)
+                {
+                    span.high = span.high.max(derivative);
+                    span.low = span.low.min(derivative);
+                    s += 1;
+                } else {
+                    n_active -= 1;
+                    active.swap(s, n_active);
+                }
+            }
+            n_iter += 1;
+            if problem.control.is_cancelled() {
+                break;
+            }
+            let away = self.move_of_offset(problem);
+            bounds = if span.high - span.low <= eps.max(INNER_SHARE * away) {
+                if n_active == active.len() {
+                    ended = away <= eps;
+                    if !ended {
+                        self.move_offset(away);
+                    }
+                }
+                n_active = active.len();
+                Span::WIDEST
+            } else {
+                span.opened()
+            };
+            self.watch(problem, state);
+        }
+        (n_iter, ended)
     }
 
     /// Solve for one dual variable; its projected derivative before that, or

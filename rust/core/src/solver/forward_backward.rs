@@ -1,12 +1,10 @@
 //! Forward-backward splitting as PRoXML runs it, and accelerated.
 
-use super::certificate::{Proof, prove, prove_as_is};
-use super::method::MANY;
+use super::certificate::{Proof, prove_as_is};
 use super::proximal::Path;
 use super::smooth::Smooth;
 use super::state::{Scaled, Workspace};
 use super::{Certificate, Problem, Settings};
-
 use crate::parallel::Control;
 use crate::{Error, Result};
 
@@ -58,13 +56,13 @@ impl ForwardBackward {
         step_shrink: 0.1,
     };
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check(self) -> Result<()> {
         let Self {
             first_step,
             step_shrink,
             rule,
             ..
-        } = *self;
+        } = self;
         if !(first_step > 0.0 && first_step.is_finite()) {
             return Err(Error::data(format!(
                 "first_step is {first_step}, expected a finite value > 0"
@@ -82,14 +80,6 @@ impl ForwardBackward {
                 )))
             }
             _ => Ok(()),
-        }
-    }
-
-    /// Iterations after which `max_iter=None` gives up.
-    pub(super) fn default_max_iter(self) -> u64 {
-        match self.rule {
-            Rule::Step { .. } => 1_800,
-            Rule::Gap => MANY,
         }
     }
 }
@@ -110,8 +100,7 @@ impl ForwardBackward {
 /// than the last one, as the momentum's theory needs.
 ///
 /// The intercept stays as the method left it, also in the certificate: solving for
-/// it would make another, better method of it. Without positives and iterations
-/// (`max_iter` 0) it is the best one, as everywhere.
+/// it would make another, better method of it.
 ///
 /// Cost of an iteration: the stored values of active rows (gradient), those of `X`
 /// or of the columns with a weight (each trial of a step; one that is far too long
@@ -121,25 +110,22 @@ impl ForwardBackward {
 /// Source: Babbar and Schölkopf, Machine Learning 108, 2019, Algorithm 1, and the
 /// code at xmc-aalto/proxml. Differs from that code: no gradient is computed at
 /// trial points (it was not used); the bound is computed so that rounding does not
-/// decide; the L1 weight is `alpha`, not fixed at 0.1 with the loss weighted instead. Acceleration:
-/// Beck and Teboulle, SIAM J. Imaging Sciences 2, 2009; restart: O'Donoghue and
-/// Candès, Foundations of Computational Mathematics 15, 2015, gradient scheme.
+/// decide; the L1 weight is `alpha`, not fixed at 0.1 with the loss weighted instead.
+/// Acceleration: Beck and Teboulle, SIAM J. Imaging Sciences 2, 2009; restart:
+/// O'Donoghue and Candès, Foundations of Computational Mathematics 15, 2015, gradient
+/// scheme.
 pub(super) fn run(
     problem: &Problem<'_>,
-    options: &ForwardBackward,
+    options: ForwardBackward,
     settings: &Settings,
     state: &mut Workspace,
     control: &Control,
 ) -> Result<Certificate> {
     let scaled = Scaled::new(problem, control);
-    if settings.max_iter == 0 {
-        let proof = prove(&scaled, settings, state);
-        return Ok(proof.certificate(state, 0, proof.status_within(settings.tol)));
-    }
     let smooth = Smooth::new(problem, &scaled, state)?;
     // Inside, negatives weigh 1; steps are the caller's.
     let first_step = options.first_step * problem.class_weight.1;
-    let mut path = Path::new(&smooth, options, first_step, state);
+    let mut path = Path::new(&smooth, &options, first_step, state);
     let mut looks = Looks::default();
     let mut n_iter = 0;
     let mut ended = false;

@@ -12,13 +12,22 @@ pub(super) const EXACT: usize = 100;
 /// matters because the intercept's gradient sums over all rows: one out of
 /// tune spoils the dual point and so the gap.
 pub(super) fn solve_intercept(problem: &Scaled<'_>, state: &mut Workspace, max_steps: usize) {
-    let Some(alpha) = problem.intercept_alpha else {
-        return;
-    };
+    if let Some(alpha) = problem.intercept_alpha {
+        state.intercept =
+            minimise_intercept(state.intercept, alpha, max_steps, |b| derivatives(state, b));
+    }
+}
+
+/// The same from `b`, given the loss's first and second derivative.
+pub(super) fn minimise_intercept(
+    mut b: f64,
+    alpha: f64,
+    max_steps: usize,
+    derivatives: impl Fn(f64) -> (f64, f64),
+) -> f64 {
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-    let mut b = state.intercept;
     for _ in 0..max_steps {
-        let (g, h) = derivatives(state, b);
+        let (g, h) = derivatives(b);
         // The derivative's smallest absolute value over the kink of |b|.
         let slope = if b > 0.0 {
             g + alpha
@@ -55,7 +64,7 @@ pub(super) fn solve_intercept(problem: &Scaled<'_>, state: &mut Workspace, max_s
         }
         b = next;
     }
-    state.intercept = b;
+    b
 }
 
 /// First and second derivative of the loss in the intercept.

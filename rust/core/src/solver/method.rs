@@ -1,13 +1,16 @@
 //! Which method solves a problem, with its options.
 
-use super::ForwardBackward;
+use super::{ForwardBackward, Rule};
 use crate::rng::SplitMix64;
 
 /// LIBLINEAR's limit, hard-wired there.
 const LIBLINEAR_SWEEPS: u64 = 1_000;
 
+/// PRoXML's limit, hard-wired there.
+const PROXML_STEPS: u64 = 1_800;
+
 /// Where methods that go for the gap give up.
-pub(super) const MANY: u64 = 100_000;
+const MANY: u64 = 100_000;
 
 /// Which method solves the problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +23,8 @@ pub enum Method {
         /// above `eps * alpha`; later ones at a tenth of that, and so on.
         eps: f64,
     },
+    /// Proximal gradient steps, as in PRoXML or accelerated: to be compared with.
+    ForwardBackward(ForwardBackward),
     /// LIBLINEAR's `-s 5` as it is published, its stop rule included: what it
     /// returns need not be an optimum, and the certificate says how far it is.
     Liblinear {
@@ -44,8 +49,6 @@ pub enum Method {
         /// Seed of the order of samples.
         seed: u64,
     },
-    /// Proximal gradient steps, as in PRoXML or accelerated: to be compared with.
-    ForwardBackward(ForwardBackward),
 }
 
 impl Method {
@@ -53,8 +56,11 @@ impl Method {
     pub fn default_max_iter(self) -> u64 {
         match self {
             Self::Auto | Self::CoordinateDescent { .. } => MANY,
+            Self::ForwardBackward(options) => match options.rule {
+                Rule::Step { .. } => PROXML_STEPS,
+                Rule::Gap => MANY,
+            },
             Self::Liblinear { .. } | Self::DualCoordinateDescent { .. } => LIBLINEAR_SWEEPS,
-            Self::ForwardBackward(options) => options.default_max_iter(),
         }
     }
 
@@ -70,9 +76,10 @@ impl Method {
 
     /// Whether the method stops by a rule of its own, not by the gap.
     pub(super) fn has_own_rule(self) -> bool {
-        matches!(
-            self,
-            Self::Liblinear { .. } | Self::DualCoordinateDescent { .. } | Self::ForwardBackward(_)
-        )
+        match self {
+            Self::Auto | Self::CoordinateDescent { .. } => false,
+            Self::ForwardBackward(options) => options.rule != Rule::Gap,
+            Self::Liblinear { .. } | Self::DualCoordinateDescent { .. } => true,
+        }
     }
 }

@@ -15,6 +15,7 @@
 
 mod auto;
 mod certificate;
+mod compact;
 mod coordinate_descent;
 mod descent;
 mod design;
@@ -33,14 +34,13 @@ mod state;
 mod support;
 mod sweeps;
 
-use std::time::Instant;
-
 pub use design::Design;
+pub use dual_coordinate_descent::SharedStart;
 pub use forward_backward::{ForwardBackward, Rule};
 pub use method::Method;
 pub use state::Workspace;
 
-use crate::parallel::Control;
+use crate::parallel::{Control, thread_cpu_seconds};
 use crate::{Error, Result};
 
 use certificate::{prove, prove_as_is};
@@ -143,7 +143,8 @@ impl Certificate {
     }
 }
 
-/// One look at the gap: seconds since the start, objective, gap.
+/// One look at the gap: CPU seconds since the start, objective, gap. Looks that the
+/// method does not need take no time.
 pub type Moment = (f64, f64, f64);
 
 /// Solve one problem; the weights stay in `workspace` ([`Workspace::weights`]).
@@ -153,7 +154,8 @@ pub type Moment = (f64, f64, f64);
 ///
 /// # Errors
 /// [`Error::Data`] where a number is outside its range, or all together are so
-/// large that the objective overflows.
+/// large that the objective overflows; [`Error::Memory`] without room for what
+/// [`Method::ForwardBackward`] keeps.
 pub fn solve(
     problem: &Problem<'_>,
     settings: &Settings,
@@ -162,7 +164,7 @@ pub fn solve(
     control: &Control,
 ) -> Result<Certificate> {
     check(problem, settings)?;
-    workspace.begin(problem, settings.history.then(Instant::now));
+    workspace.begin(problem, settings.history.then(thread_cpu_seconds));
     for &(j, w) in start {
         workspace.set_weight(problem.design, j, w);
     }
@@ -196,11 +198,11 @@ fn solve_l1(
         Method::CoordinateDescent { eps } => {
             coordinate_descent::run(problem, settings, eps, workspace, control)
         }
+        Method::ForwardBackward(options) if settings.max_iter > 0 => {
+            forward_backward::run(problem, options, settings, workspace, control)?
+        }
         Method::Liblinear { eps, seed } if own_rule => {
             liblinear::run(problem, settings, (eps, seed), workspace, control)
-        }
-        Method::ForwardBackward(options) => {
-            forward_backward::run(problem, &options, settings, workspace, control)?
         }
         _ => match settings.stop {
             Stop::Gap => auto::run(problem, settings, workspace, control),

@@ -31,11 +31,20 @@ const LONGEST: f64 = 1e60;
 /// Share of the predicted fall that a cut step must reach.
 const SUFFICIENT: f64 = 0.1;
 
+/// Lengths tried along the direction cut at zero, and the ratio of two.
+const LENGTHS: usize = 6;
+const SHORTER: f64 = 0.4;
+
+/// Damping at first, at least, and the factor it changes by.
+pub(super) const CAUTION: f64 = 1e-3;
+const LEAST_CAUTION: f64 = 1e-5;
+const MORE: f64 = 4.0;
+
 /// Scratch of the Newton steps, one entry a coordinate or a compact row.
 #[derive(Debug, Default)]
 pub(super) struct NewtonBuffers {
     /// Coordinates: the features of the support, then the intercept.
-    w: Vec<f64>,
+    pub(super) w: Vec<f64>,
     alpha: Vec<f64>,
     ridge: Vec<f64>,
     /// Coordinates that stay as they are: at zero, or no intercept.
@@ -47,12 +56,17 @@ pub(super) struct NewtonBuffers {
     residual: Vec<f64>,
     conjugate: Vec<f64>,
     product: Vec<f64>,
-    margin: Vec<f64>,
+    pub(super) margin: Vec<f64>,
     hinge: Vec<f64>,
     fall: Vec<f64>,
     active: Vec<u32>,
     kinks: Vec<(f64, usize)>,
     gained: Vec<f64>,
+    shift: Vec<f64>,
+    held: Vec<bool>,
+    /// Damping relative to the diagonal, adapted from step to step; `None`:
+    /// plain steps, straight ones where the bent one of full length fails.
+    pub(super) caution: Option<f64>,
 }
 
 /// Take up to `max_steps` Newton steps on the non-zero weights and the
@@ -71,22 +85,10 @@ pub(super) fn newton(
     gather(problem, state);
     let support = std::mem::replace(&mut state.support, Support::new(0));
     let mut buffers = std::mem::take(&mut state.newton);
-    buffers.load(problem, &support, state);
-    let mut steps = 0;
-    while steps < max_steps
-        && !problem.control.is_cancelled()
-        && buffers.linearise(&support) > target
-    {
-        if buffers.w.len() <= DENSE {
-            buffers.solve_dense(&support);
-        } else {
-            buffers.solve_conjugate(&support, target, problem.control);
-        }
-        if !buffers.step(&support) {
-            break;
-        }
-        steps += 1;
-    }
+    let weights = support.features.iter().map(|&j| state.weights[j as usize]);
+    buffers.load(problem, &support, weights, state.intercept);
+    buffers.caution = None;
+    let steps = buffers.run(&support, target, max_steps, problem.control);
     if steps > 0 {
         buffers.store(&support, state);
     }
@@ -101,11 +103,18 @@ fn refill(values: &mut Vec<f64>, n: usize, value: f64) {
 }
 
 impl NewtonBuffers {
-    fn load(&mut self, problem: &Scaled<'_>, support: &Support, state: &Workspace) {
-        let n = support.features.len();
+    /// Set the point that steps start from: weights, then intercept.
+    pub(super) fn load(
+        &mut self,
+        problem: &Scaled<'_>,
+        support: &Support,
+        weights: impl Iterator<Item = f64>,
+        intercept: f64,
+    ) {
         self.w.clear();
-        let weights = support.features.iter().map(|&j| state.weights[j as usize]);
-        self.w.extend(weights.chain([state.intercept]));
+        self.w.extend(weights);
+        let n = self.w.len();
+        self.w.push(intercept);
         refill(&mut self.alpha, n, problem.alpha);
         self.alpha.push(problem.intercept_alpha.unwrap_or(0.0));
         refill(&mut self.ridge, n, problem.ridge);
@@ -114,10 +123,33 @@ impl NewtonBuffers {
         self.frozen.resize(n, false);
         self.frozen.push(match problem.intercept_alpha {
             None => true,
-            Some(alpha) => alpha > 0.0 && state.intercept == 0.0,
+            Some(alpha) => alpha > 0.0 && intercept == 0.0,
         });
         self.margin.clear();
         self.margin.extend_from_slice(&support.margin);
+    }
+
+    /// Take up to `max_steps` steps from the point loaded; see [`newton`].
+    pub(super) fn run(
+        &mut self,
+        support: &Support,
+        target: f64,
+        max_steps: u64,
+        control: &Control,
+    ) -> u64 {
+        let mut steps = 0;
+        while steps < max_steps && !control.is_cancelled() && self.linearise(support) > target {
+            if self.w.len() <= DENSE {
+                self.solve_dense(support);
+            } else {
+                self.solve_conjugate(support, target, control);
+            }
+            if !self.step(support) {
+                break;
+            }
+            steps += 1;
+        }
+        steps
     }
 
     /// Hinges, active rows and gradient at the current point; the largest
@@ -213,13 +245,42 @@ impl NewtonBuffers {
         }
         let mean = self.diagonal.iter().fold(0.0, |a, b| a + b) / n as f64;
         let damping = (DAMPING * mean).max(LEAST_DAMPING);
-        for k in 0..n {
-            self.diagonal[k] += self.ridge[k] + damping;
-        }
         refill(&mut self.direction, n, 0.0);
         refill(&mut self.product, n, 0.0);
+        self.shift.clear();
+        self.held.clear();
+        self.conjugate.clear();
+        let relative = self.caution.unwrap_or(0.0);
+        let mut n_bound = 0;
+        for k in 0..n {
+            let shift = self.ridge[k] + damping + relative * self.diagonal[k];
+            self.shift.push(shift);
+            self.diagonal[k] += shift;
+            let (w, g) = (self.w[k], self.gradient[k]);
+            let bound = self.caution.is_some()
+                && self.alpha[k] > 0.0
+                && !self.frozen[k]
+                && w * g > 0.0
+                && g.abs() > self.diagonal[k] * w.abs();
+            n_bound += usize::from(bound);
+            self.held.push(self.frozen[k]);
+            self.conjugate.push(if bound { -w } else { 0.0 });
+        }
         self.residual.clear();
-        self.residual.extend(self.gradient.iter().map(|g| -g));
+        if n_bound > 0 {
+            self.apply_hessian(support);
+            for k in 0..n {
+                if self.conjugate[k] != 0.0 {
+                    self.direction[k] = self.conjugate[k];
+                    self.held[k] = true;
+                    self.residual.push(0.0);
+                } else {
+                    self.residual.push(-self.gradient[k] - self.product[k]);
+                }
+            }
+        } else {
+            self.residual.extend(self.gradient.iter().map(|g| -g));
+        }
         self.conjugate.clear();
         let z = self.residual.iter().zip(&self.diagonal).map(|(r, m)| r / m);
         self.conjugate.extend(z);
@@ -230,7 +291,7 @@ impl NewtonBuffers {
             if control.is_cancelled() {
                 break;
             }
-            self.apply_hessian(support, damping);
+            self.apply_hessian(support);
             let curvature = dot(&self.conjugate, &self.product);
             if curvature <= 0.0 {
                 break;
@@ -256,10 +317,10 @@ impl NewtonBuffers {
     }
 
     /// `product = H conjugate`.
-    fn apply_hessian(&mut self, support: &Support, damping: f64) {
+    fn apply_hessian(&mut self, support: &Support) {
         let n = self.w.len();
         for k in 0..n {
-            self.product[k] = (self.ridge[k] + damping) * self.conjugate[k];
+            self.product[k] = self.shift[k] * self.conjugate[k];
         }
         let intercept = self.conjugate[n - 1];
         let mut sum = 0.0;
@@ -278,7 +339,7 @@ impl NewtonBuffers {
         }
         self.product[n - 1] += sum;
         for k in 0..n {
-            if self.frozen[k] {
+            if self.held[k] {
                 self.product[k] = 0.0;
             }
         }
@@ -295,33 +356,32 @@ impl NewtonBuffers {
         if !self.direction.iter().all(|d| d.is_finite()) {
             return false;
         }
-        // The direction with sign changes cut at zero, kept in `conjugate`.
-        self.conjugate.clear();
-        let mut slope = 0.0;
-        let mut n_cut = 0;
-        for k in 0..n {
-            let (w, d) = (self.w[k], self.direction[k]);
-            let crosses = self.alpha[k] > 0.0 && w * (w + d) < 0.0;
-            n_cut += usize::from(crosses);
-            let cut = if crosses { -w } else { d };
-            slope += self.gradient[k] * cut;
-            self.conjugate.push(cut);
-        }
-        if !slope.is_finite() {
-            return false;
-        }
-        if slope < 0.0 {
-            std::mem::swap(&mut self.direction, &mut self.conjugate);
-            self.set_fall(support);
-            if self.ray(&support.weight).change(1.0) <= SUFFICIENT * slope {
-                self.advance(support, 1.0, None);
-                return true;
+        // Along the direction with sign changes cut at zero, kept in `conjugate`.
+        std::mem::swap(&mut self.direction, &mut self.conjugate);
+        let lengths = if self.caution.is_some() && n > DENSE {
+            LENGTHS
+        } else {
+            1
+        };
+        let mut t = 1.0;
+        for tried in 0..lengths {
+            let slope = self.bend(t);
+            if !slope.is_finite() {
+                break;
             }
-            std::mem::swap(&mut self.direction, &mut self.conjugate);
+            if slope < 0.0 {
+                self.set_fall(support);
+                if self.ray(&support.weight).change(1.0) <= SUFFICIENT * slope {
+                    self.advance(support, 1.0, None);
+                    self.adapt(tried);
+                    return true;
+                }
+            }
+            t *= SHORTER;
         }
-        if n_cut > 0 || slope >= 0.0 {
-            self.set_fall(support);
-        }
+        self.adapt(LENGTHS);
+        std::mem::swap(&mut self.direction, &mut self.conjugate);
+        self.set_fall(support);
         let (mut kinks, mut gained) = (
             std::mem::take(&mut self.kinks),
             std::mem::take(&mut self.gained),
@@ -337,6 +397,39 @@ impl NewtonBuffers {
             self.advance(support, t, on_kink);
         }
         falls
+    }
+
+    /// Damp less after a step of full length, more after one shortened `tried`
+    /// times or a straight one.
+    fn adapt(&mut self, tried: usize) {
+        if self.w.len() <= DENSE {
+            return;
+        }
+        let factor = match tried {
+            0 => 1.0 / MORE,
+            1 => 1.0,
+            LENGTHS => MORE * MORE,
+            _ => MORE,
+        };
+        self.caution = self.caution.map(|c| (c * factor).clamp(LEAST_CAUTION, 1.0));
+    }
+
+    /// Set `direction` to the way from `w` to `w + t conjugate`, coordinates that
+    /// would change sign cut at zero; the slope along it.
+    fn bend(&mut self, t: f64) -> f64 {
+        self.direction.clear();
+        let mut slope = 0.0;
+        for k in 0..self.w.len() {
+            let (w, d) = (self.w[k], t * self.conjugate[k]);
+            let cut = if self.alpha[k] > 0.0 && w * (w + d) < 0.0 {
+                -w
+            } else {
+                d
+            };
+            slope += self.gradient[k] * cut;
+            self.direction.push(cut);
+        }
+        slope
     }
 
     fn ray<'a>(&'a self, weight: &'a [f64]) -> Ray<'a> {

@@ -131,6 +131,7 @@ impl<'a> Squared<'a> {
 
     /// No weights and the best intercept: what a label without positives gets.
     pub(super) fn without_weights(&self, settings: &Settings, state: &mut Workspace) -> Proof {
+        state.weights.fill(0.0);
         let (positive, negative) = state.class_totals();
         let ridge = match self.intercept {
             Intercept::Penalized(scale) => 1.0 / (scale * scale),

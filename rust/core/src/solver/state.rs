@@ -1,14 +1,16 @@
 //! What a thread keeps between steps of a solve, and reuses for every problem.
 
-use std::time::Instant;
+use std::sync::Arc;
 
 use super::certificate::Proof;
+use super::compact::Compact;
+use super::dual_coordinate_descent::SharedStart;
 use super::newton::NewtonBuffers;
 use super::support::Support;
 use super::{Design, Intercept, Moment, Problem};
 use crate::Result;
 use crate::memory::check_room;
-use crate::parallel::Control;
+use crate::parallel::{Control, thread_cpu_seconds};
 
 /// One sample as the column kernels see it: 16 bytes, one cache line per gather.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +95,7 @@ const FEATURE_BYTES: u64 = 8 + 8 + 2 + 12;
 #[derive(Debug)]
 pub struct Workspace {
     pub(super) rows: Vec<Row>,
-    is_touched: Vec<bool>,
+    pub(super) is_touched: Vec<bool>,
     pub(super) touched: Vec<u32>,
     n_positives: usize,
     /// Weights of all positives and of all negatives.
@@ -106,17 +108,25 @@ pub struct Workspace {
     pub(super) intercept: f64,
     /// Gradient of the loss and ridge at the last certificate.
     pub(super) gradient: Vec<f64>,
+    /// Largest of it, block by block, before the ridge's part came in.
+    pub(super) peaks: Vec<f64>,
     pub(super) working_set: Vec<u32>,
     pub(super) sweep_list: Vec<u32>,
+    pub(super) sweeps: super::sweeps::Buffers,
     pub(super) in_working_set: Vec<bool>,
     pub(super) candidates: Vec<u32>,
     pub(super) support: Support,
     pub(super) newton: NewtonBuffers,
+    pub(super) compact: Compact,
     /// Scratch of the certificate.
     pub(super) steep: Vec<f64>,
+    pub(super) shared_start: Option<Arc<SharedStart>>,
     solution: Vec<(u32, f64)>,
     n_pruned: u64,
-    clock: Option<Instant>,
+    /// CPU seconds of this thread when the solve began, if there is a history;
+    /// [`Self::watch_proof`] moves it on.
+    clock: Option<f64>,
+    watched_s: f64,
     history: Vec<Moment>,
 }
 
@@ -149,18 +159,30 @@ impl Workspace {
             seen: Vec::new(),
             intercept: 0.0,
             gradient: vec![0.0; d],
+            peaks: Vec::new(),
             working_set: Vec::new(),
             sweep_list: Vec::new(),
+            sweeps: super::sweeps::Buffers::default(),
             in_working_set: vec![false; d],
             candidates: Vec::new(),
             support: Support::new(n),
             newton: NewtonBuffers::default(),
+            compact: Compact::default(),
             steep: Vec::new(),
+            shared_start: None,
             solution: Vec::new(),
             n_pruned: 0,
             clock: None,
+            watched_s: 0.0,
             history: Vec::new(),
         }
+    }
+
+    /// The same memory, where problems without a start of their own begin at `start`.
+    #[must_use]
+    pub fn with_start(mut self, start: Option<Arc<SharedStart>>) -> Self {
+        self.shared_start = start;
+        self
     }
 
     /// The weights of the last solve: (feature, weight), sorted, none zero.
@@ -178,6 +200,12 @@ impl Workspace {
         &self.history
     }
 
+    /// CPU seconds of the last solve that went into its history alone: looks that
+    /// the method itself does not need.
+    pub fn watched_seconds(&self) -> f64 {
+        self.watched_s
+    }
+
     pub(super) fn scale_history(&mut self, unit: f64) {
         for (_, objective, gap) in &mut self.history {
             *objective *= unit;
@@ -187,7 +215,7 @@ impl Workspace {
 
     pub(super) fn record(&mut self, objective: f64, gap: f64) {
         if let Some(clock) = self.clock {
-            let seconds = clock.elapsed().as_secs_f64();
+            let seconds = thread_cpu_seconds() - clock;
             self.history.push((seconds, objective, gap));
         }
     }
@@ -196,16 +224,18 @@ impl Workspace {
     /// is done where no history is kept.
     pub(super) fn watch_proof(&mut self, prove: impl FnOnce(&mut Self) -> Proof) {
         if let Some(clock) = self.clock.take() {
-            let begun = Instant::now();
+            let begun = thread_cpu_seconds();
             let proof = prove(self);
-            let moment = begun.duration_since(clock).as_secs_f64();
-            self.history.push((moment, proof.objective, proof.gap()));
-            self.clock = Some(clock + begun.elapsed());
+            let moment = (begun - clock, proof.objective, proof.gap());
+            self.history.push(moment);
+            let took = thread_cpu_seconds() - begun;
+            self.watched_s += took;
+            self.clock = Some(clock + took);
         }
     }
 
     /// Forget the last problem and set up the signs of this one.
-    pub(super) fn begin(&mut self, problem: &Problem<'_>, clock: Option<Instant>) {
+    pub(super) fn begin(&mut self, problem: &Problem<'_>, clock: Option<f64>) {
         let design = problem.design;
         for &i in &self.touched {
             self.is_touched[i as usize] = false;
@@ -225,6 +255,7 @@ impl Workspace {
         self.n_pruned = 0;
         self.history.clear();
         self.clock = clock;
+        self.watched_s = 0.0;
         self.intercept = 0.0;
         self.untouched_weight = design.total_weight();
         let factor = problem.class_weight.0 / problem.class_weight.1;
@@ -311,6 +342,16 @@ impl Workspace {
     pub(super) fn set_weight(&mut self, design: &Design<'_>, j: u32, w: f64) {
         if w != 0.0 {
             self.see(design, j);
+            self.weights[j as usize] = w;
+        }
+    }
+
+    /// Set a weight that is zero; rows and margins follow at the next
+    /// [`Self::refresh`], which must come before anything else.
+    pub(super) fn put_weight(&mut self, j: u32, w: f64) {
+        if w != 0.0 {
+            self.is_seen[j as usize] = true;
+            self.seen.push(j);
             self.weights[j as usize] = w;
         }
     }

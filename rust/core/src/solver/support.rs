@@ -1,6 +1,6 @@
 //! The rows that a few features reach, compact: what Newton steps work on.
 
-use super::state::{Scaled, Workspace};
+use super::state::{Row, Scaled, Workspace};
 
 /// Rows that hold at least one of the chosen features, entries row by row.
 ///
@@ -20,7 +20,7 @@ pub(super) struct Support {
     pub(super) sign: Vec<f64>,
     pub(super) weight: Vec<f64>,
     /// Compact id of a global row, `NONE` between uses.
-    compact_of: Vec<u32>,
+    pub(super) compact_of: Vec<u32>,
 }
 
 pub(super) const NONE: u32 = u32::MAX;
@@ -41,7 +41,49 @@ impl Support {
     }
 
     pub(super) fn n_rows(&self) -> usize {
-        self.row_ids.len()
+        self.margin.len()
+    }
+
+    /// Take all of `rows`, with the entries of the chosen columns.
+    pub(super) fn fill<'a>(
+        &mut self,
+        rows: &[Row],
+        chosen: &[u32],
+        column: impl Fn(u32) -> (&'a [u32], &'a [f32]),
+    ) {
+        self.row_start.clear();
+        self.row_start.resize(rows.len() + 1, 0);
+        for &k in chosen {
+            for &r in column(k).0 {
+                self.row_start[r as usize + 1] += 1;
+            }
+        }
+        let mut total = 0;
+        for start in &mut self.row_start {
+            total += *start;
+            *start = total;
+        }
+        self.coordinates.resize(total, 0);
+        self.values.resize(total, 0.0);
+        // `row_start[r]` walks to the row's end and is set back after.
+        for (k, &id) in (0..).zip(chosen) {
+            let (ids, values) = column(id);
+            for (&r, &x) in ids.iter().zip(values) {
+                let next = &mut self.row_start[r as usize];
+                self.coordinates[*next] = k;
+                self.values[*next] = x;
+                *next += 1;
+            }
+        }
+        let last = self.row_start.len() - 1;
+        self.row_start.copy_within(0..last, 1);
+        self.row_start[0] = 0;
+        self.margin.clear();
+        self.margin.extend(rows.iter().map(|row| row.margin));
+        self.sign.clear();
+        self.sign.extend(rows.iter().map(Row::sign));
+        self.weight.clear();
+        self.weight.extend(rows.iter().map(Row::weight));
     }
 
     /// Coordinates and values of a compact row.

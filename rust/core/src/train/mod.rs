@@ -6,12 +6,14 @@
 mod node;
 mod problems;
 mod recipe;
+mod sample;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use problems::Record;
 pub use recipe::{ClassWeight, Recipe};
+pub use sample::{SampledNode, train_sample};
 
 pub(crate) use self::node::node_rows;
 use self::node::{Extractor, NodeData};
@@ -68,13 +70,7 @@ pub fn train_model(
     let label_rows = transpose_pattern(y, control)?;
     let (mut trees, mut records) = (Vec::new(), Vec::new());
     for (t, tree) in (0..).zip(plan.trees) {
-        // As the model will store them: one-vs-rest keeps f64, whose gradient sums
-        // over all rows.
-        let settings = Settings {
-            round_intercept: tree.n_nodes() > 1,
-            method: plan.settings.method.for_unit(t),
-            ..plan.settings
-        };
+        let settings = as_stored(&tree, t, &plan.settings);
         let trained = train(
             x,
             label_rows.view(),
@@ -93,6 +89,17 @@ pub fn train_model(
         .collect();
     let model = LinearTreeModel::new(x.n_cols(), trees, plan.scoring, plan.normalize, untrained)?;
     Ok((model, records))
+}
+
+/// The settings of the model's tree number `id`: random numbers of its own, and
+/// weights as they will be stored (one-vs-rest keeps f64 intercepts, whose gradient
+/// sums over all rows).
+fn as_stored(tree: &LabelTree, id: u64, settings: &Settings) -> Settings {
+    Settings {
+        round_intercept: tree.n_nodes() > 1,
+        method: settings.method.for_unit(id),
+        ..*settings
+    }
 }
 
 /// A node whose share of the work is above one in this many per thread is
@@ -184,7 +191,7 @@ impl Job<'_> {
         let mut extractor = None;
         for &v in &order[..n_large] {
             self.control.check()?;
-            solved[v] = Some(self.solve(v, &mut extractor, Hands::All)?);
+            solved[v] = Some(self.solve(v, self.children(v), &mut extractor, Hands::All)?);
         }
         drop(extractor);
         let next = AtomicUsize::new(n_large);
@@ -193,7 +200,7 @@ impl Job<'_> {
             let mut extractor = None;
             while let Some(&v) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                 self.control.check()?;
-                let node = self.solve(v, &mut extractor, Hands::One)?;
+                let node = self.solve(v, self.children(v), &mut extractor, Hands::One)?;
                 // A poisoned lock means that another worker panicked: so do we.
                 finished.lock().expect("no worker panicked")[v] = Some(node);
             }
@@ -228,14 +235,20 @@ impl Job<'_> {
         }
     }
 
-    /// Solve a node's problems; the first that needs an extractor makes it.
-    fn solve(
+    /// The positives of a node's children.
+    fn children(&self, node: usize) -> impl ExactSizeIterator<Item = &[u32]> {
+        self.tree.children(node).map(|c| self.child_rows(c))
+    }
+
+    /// Solve a node's problems with these positives; the first that needs an
+    /// extractor makes it.
+    fn solve<'a>(
         &self,
         node: usize,
+        children: impl Iterator<Item = &'a [u32]>,
         extractor: &mut Option<Extractor>,
         hands: Hands,
     ) -> Result<SolvedNode> {
-        let children = self.tree.children(node).map(|c| self.child_rows(c));
         if self.is_whole(node) {
             let mut positives = Pattern {
                 n_cols: self.x.n_rows(),

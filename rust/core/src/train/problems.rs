@@ -1,12 +1,12 @@
 //! The problems of one node, by one thread or many.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::Recipe;
+use super::{ClassWeight, Recipe};
 use crate::model::{ChildWeights, NodeClassifiers};
 use crate::parallel::{Control, thread_cpu_seconds};
-use crate::solver::{Certificate, Design, Problem, Settings, Workspace, solve};
+use crate::solver::{Certificate, Design, Problem, Settings, SharedStart, Workspace, solve};
 use crate::sparse::PatternView;
 use crate::{Error, Result};
 
@@ -63,10 +63,18 @@ pub(super) fn solve_node(
         Hands::One => 1,
     };
     Workspace::check_room(design, n_threads)?;
+    let negative = match recipe.class_weight {
+        ClassWeight::Fixed(_, negative) => negative,
+        // What it is for all but the largest classes.
+        ClassWeight::Balanced => 0.5,
+    };
+    let intercept = recipe.intercept;
+    let start = SharedStart::new(design, settings.method, negative, intercept, control)?;
+    let start = start.map(Arc::new);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut part = Part::default();
-        let mut workspace = Workspace::new(design);
+        let mut workspace = Workspace::new(design).with_start(start.clone());
         while let Some(&p) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
             control.check()?;
             let problem = recipe.problem(design, positives.row(p as usize));
@@ -79,7 +87,7 @@ pub(super) fn solve_node(
         Hands::One => vec![work()],
     };
     let parts = parts.into_iter().collect::<Result<Vec<Part>>>()?;
-    assemble(positives.n_rows(), &parts, feature_ids)
+    assemble(positives.n_rows(), parts, feature_ids)
 }
 
 /// What one thread solved, in its own order.
@@ -139,7 +147,11 @@ impl Part {
 
 /// Bring the parts into the order of the children; `feature_ids` are the global
 /// ids of the node's own features, where it has its own.
-fn assemble(n_problems: usize, parts: &[Part], feature_ids: Option<&[u32]>) -> Result<SolvedNode> {
+fn assemble(
+    n_problems: usize,
+    mut parts: Vec<Part>,
+    feature_ids: Option<&[u32]>,
+) -> Result<SolvedNode> {
     // Where each problem went: (part, position in it).
     let mut place = vec![(0, 0); n_problems];
     for (a, part) in parts.iter().enumerate() {
@@ -147,18 +159,17 @@ fn assemble(n_problems: usize, parts: &[Part], feature_ids: Option<&[u32]>) -> R
             place[p as usize] = (a, b);
         }
     }
-    let global: Vec<Cow<'_, [u32]>> = parts
-        .iter()
-        .map(|part| match feature_ids {
-            Some(ids) => part.indices.iter().map(|&j| ids[j as usize]).collect(),
-            None => Cow::Borrowed(part.indices.as_slice()),
-        })
-        .collect();
+    // In place: an L2 model has a weight for nearly every feature.
+    if let Some(ids) = feature_ids {
+        for j in parts.iter_mut().flat_map(|part| &mut part.indices) {
+            *j = ids[*j as usize];
+        }
+    }
     let classifiers = NodeClassifiers::from_problems(place.iter().map(|&(a, b)| {
         let part = &parts[a];
         let start = if b == 0 { 0 } else { part.ends[b - 1] };
         ChildWeights {
-            indices: &global[a][start..part.ends[b]],
+            indices: &part.indices[start..part.ends[b]],
             values: &part.values[start..part.ends[b]],
             intercept: part.records[b].certificate.intercept,
         }

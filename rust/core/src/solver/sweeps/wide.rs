@@ -1,10 +1,10 @@
-//! A few sweeps and hardly more: what the nodes of a deep tree need.
+//! The same in `f64`, for numbers that `f32` does not hold, and given starts.
 
-use super::certificate::prove;
-use super::intercept::solve_intercept;
-use super::newton::newton;
-use super::state::{Scaled, Workspace};
-use super::{Certificate, Problem, Settings, Status};
+use super::super::certificate::prove;
+use super::super::intercept::solve_intercept;
+use super::super::newton::newton;
+use super::super::state::{Scaled, Workspace};
+use super::super::{Certificate, Problem, Settings, Status};
 use crate::parallel::Control;
 
 /// Steps of the intercept before a sweep.
@@ -17,13 +17,7 @@ const SWEEPS_PER_NEWTON: u64 = 4;
 /// Derivatives below this share of alpha are not worth a Newton step.
 const NEWTON_TARGET: f64 = 0.02;
 
-/// Coordinate descent over all features that violate optimality at the start,
-/// the worst first; later sweeps keep the non-zero and the still violating.
-///
-/// Stops once violations add up to `share` of the first sweep's; the gap is proved at the start and the end
-/// and reported as it is. Source: Yuan, Chang, Hsieh, Lin, JMLR 2010, section
-/// 4.1. Differs: order, choice of coordinates, stop rule, as measured to be
-/// enough for ranking.
+/// As [`super::run`]; a proof at the start too.
 pub(super) fn run(
     problem: &Problem<'_>,
     settings: &Settings,

@@ -1,0 +1,200 @@
+"""What a sample of trained problems says about all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from proxtree import _core
+from proxtree._validation import csr_arg, pattern_arg
+from proxtree.size._sample import Sample, Work, draw, expected_work
+from proxtree.size._sizes import TreeSizes
+
+Floats = NDArray[np.float64]
+
+# Half the width of an interval in standard errors. More than the usual two: errors
+# of ratios from few problems have long tails.
+WIDTH = 2.5
+# Seconds differ by this much between equal runs.
+NOISE = 0.1
+
+
+@dataclass(frozen=True)
+class Total:
+    """An estimated sum and its standard error."""
+
+    value: float
+    error: float
+
+    def __add__(self, other: Total) -> Total:
+        return Total(self.value + other.value, float(np.hypot(self.error, other.error)))
+
+    def interval(self, low: float = 0.0, high: float = np.inf) -> tuple[float, float]:
+        """Return the interval, within what is known for certain."""
+        half = WIDTH * self.error
+        return max(low, self.value - half), min(high, self.value + half)
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A sample's problems, trained, with all that their tree's totals need."""
+
+    work: Work
+    sample: Sample
+    nnz: Floats
+    intercepts: Floats
+    seconds: Floats
+    overhead_s: Floats
+    #: Weights, a row for each problem.
+    weights: sparse.csr_matrix[np.float32]
+
+    def total(self, y: Floats, x: Floats) -> Total:
+        """Return the sum of y over all problems, expected to go with x."""
+        return ratio_total(y, x, self.sample.problems, self.sample.probability)
+
+    def weights_by_node(self, n_nodes: int) -> Floats:
+        """Return the weights expected in each node."""
+        total = self.total(self.nnz, self.work.weights).value
+        each = self.work.weights.copy()
+        each[self.sample.problems] = 0.0
+        # The trained as they are, the others such that the total is as estimated.
+        rest = max(0.0, total - float(self.nnz.sum()))
+        each *= rest / max(float(each.sum()), 1e-300)
+        each[self.sample.problems] = self.nnz
+        return np.bincount(self.work.node, each, n_nodes).astype(np.float64)
+
+
+def ratio_total(
+    y: Floats, x: Floats, chosen: NDArray[np.int64], probability: Floats
+) -> Total:
+    """Return the ratio estimate of sum(y): sum(x) sum(y/p) / sum(x/p) over `chosen`.
+
+    `y` is known for the chosen alone, `x` for all. Source: Särndal, Swensson,
+    Wretman, "Model assisted survey sampling", 1992, sections 5.6 and 7.3.
+    """
+    own = x[chosen]
+    scale = 1.0 / probability
+    covered = float((scale * own).sum())
+    if covered <= 0.0:
+        return Total(0.0, 0.0)
+    ratio = float((scale * y).sum()) / covered
+    residual = scale * (y - ratio * own) * (x.sum() / covered)
+    n = len(chosen)
+    lost = n / max(n - 1, 1)
+    variance = lost * float(((1.0 - probability) * residual**2).sum())
+    return Total(ratio * float(x.sum()), float(np.sqrt(variance)))
+
+
+def train_sample(
+    X: sparse.csr_matrix[np.float32],
+    Y: sparse.csr_matrix[np.uint8],
+    sizes: TreeSizes,
+    arguments: dict[str, Any],
+    *,
+    share: float,
+    seed: int,
+    sample_weight: Floats | None,
+    n_threads: int,
+) -> Trained:
+    """Train a sample of a tree's problems; X is scaled already if it is to be."""
+    is_sparse = arguments["solver"] != "dual_coordinate_descent"
+    work = expected_work(sizes, Y, arguments["root_rows"], is_sparse)
+    sample = draw(work, sizes.depth, share, seed)
+    return train_these(X, Y, sizes, arguments, work, sample, sample_weight, n_threads)
+
+
+def train_these(
+    X: sparse.csr_matrix[np.float32],
+    Y: sparse.csr_matrix[np.uint8],
+    sizes: TreeSizes,
+    arguments: dict[str, Any],
+    work: Work,
+    sample: Sample,
+    sample_weight: Floats | None,
+    n_threads: int,
+) -> Trained:
+    """Train the problems of a sample."""
+    first = np.concatenate([[0], np.cumsum(sizes.n_children)])
+    parts = np.split(
+        sample.problems, np.searchsorted(sample.problems, first[sample.nodes[1:]])
+    )
+    fields, (indptr, indices, data), overhead = _core.train_some(
+        csr_arg(X),
+        pattern_arg(Y),
+        sizes.tree._native,
+        _core.TrainSettings(**arguments),
+        [
+            (int(node), (part - first[node]).tolist())
+            for node, part in zip(sample.nodes, parts, strict=True)
+        ],
+        sample_weight=sample_weight,
+        n_threads=n_threads,
+        progress=None,
+    )
+    shape = (len(sample.problems), X.shape[1])
+    return Trained(
+        work=work,
+        sample=sample,
+        nnz=fields["nnz"].astype(np.float64),
+        intercepts=(fields["intercept"] != 0).astype(np.float64),
+        seconds=fields["seconds"],
+        overhead_s=overhead,
+        weights=sparse.csr_matrix((data, indices, indptr), shape=shape),
+    )
+
+
+def nonzeros(trained: Trained, intercept: bool) -> Total:
+    """Return the weights and intercepts of a tree."""
+    total = trained.total(trained.nnz, trained.work.weights)
+    if not intercept:
+        return total
+    # Problems without positives have the best constant.
+    untrained = float((trained.work.n_positives == 0).sum())
+    return total + Total(untrained, 0.0) + _intercepts(trained)
+
+
+def _intercepts(trained: Trained) -> Total:
+    is_trained = (trained.work.n_positives > 0).astype(np.float64)
+    return trained.total(trained.intercepts, is_trained)
+
+
+def n_intercepts(trained: Trained) -> float:
+    """Return how many problems are expected to have an intercept."""
+    return _intercepts(trained).value + float((trained.work.n_positives == 0).sum())
+
+
+def solve_seconds(trained: Trained) -> Total:
+    """Return the CPU seconds of solving all problems of a tree."""
+    total = trained.total(trained.seconds, trained.work.cost)
+    return Total(total.value, float(np.hypot(total.error, NOISE * total.value)))
+
+
+def prepare_seconds(trained: Trained) -> Floats:
+    """Return the CPU seconds of preparing each node."""
+    overhead = trained.work.overhead
+    seen = float(overhead[trained.sample.nodes].sum())
+    return overhead * (float(trained.overhead_s.sum()) / max(seen, 1e-300))
+
+
+def wall_seconds(
+    sizes: Sequence[TreeSizes], trained: Sequence[Trained], root_rows: str, threads: int
+) -> float:
+    """Return the time by the clock of all nodes on idle CPUs.
+
+    Large nodes are prepared by one thread and solved by all, the others go to one
+    thread each.
+    """
+    wall = 0.0
+    for tree, t in zip(sizes, trained, strict=True):
+        prepare = prepare_seconds(t)
+        work = tree.trained(root_rows)[1] * tree.n_children
+        large = work > work.sum() / (4 * threads)
+        alone = float(prepare[large].sum())
+        wall += alone
+        wall += (solve_seconds(t).value + float(prepare.sum()) - alone) / threads
+    return wall

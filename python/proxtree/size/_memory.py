@@ -1,0 +1,149 @@
+"""Peak memory of training: an account of what is held at once.
+
+Bytes of the native module's structures, by where they are defined. Everything but
+the weights follows from the data, the tree and the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from proxtree.size._sizes import TreeSizes
+
+Floats = NDArray[np.float64]
+
+# What a first call to `fit` adds however small the data: modules, thread stacks.
+CALL = 3.5e6
+THREAD = 0.3e6
+# A stored value: column or row id and value.
+VALUE = 8
+# solver::Design: a column's two pointers, its sum and its sum of squares.
+COLUMN = 32
+# solver::Workspace, a row: Row, flag, touched id, compact id; and of Newton's
+# buffers eight numbers a row.
+WORKSPACE_ROW = 16 + 1 + 4 + 4 + 8 * 8
+# A feature: weight, gradient, flags, working set, sweep list, candidates.
+WORKSPACE_FEATURE = 8 + 8 + 2 + 3 * 4
+# Share of a node's values in the columns that Newton steps gather.
+GATHERED = 0.5
+# A weight while its node is put together: solver's output, doubled while it grows,
+# and a sort key; then model::Entry with its share of feature ids and offsets.
+WEIGHT_ASSEMBLED = 2 * 8 + 4 + 16
+WEIGHT_KEPT = 8 + 8 * 0.6
+# train::Record twice, its arrays in Python, and a row of `certificate_`.
+PROBLEM = 72 + 2 * 65 + 36 + 32 + 116 + 8
+# model::NodeClassifiers, two vectors of positives, the node's own structures.
+NODE = 400
+# Holes between freed arrays, and what arrays take while they grow.
+SLACK = 1.04
+
+
+@dataclass(frozen=True)
+class Account:
+    """What memory depends on, besides the weights."""
+
+    trees: Sequence[TreeSizes]
+    root_rows: str
+    n_samples: int
+    n_features: int
+    n_labels: int
+    nnz_x: int
+    nnz_y: int
+    weighted: bool
+    normalize: bool
+
+    @classmethod
+    def of(
+        cls,
+        trees: Sequence[TreeSizes],
+        X: sparse.csr_matrix[np.float32],
+        Y: sparse.csr_matrix[np.uint8],
+        *,
+        root_rows: str,
+        weighted: bool,
+        normalize: bool,
+    ) -> Account:
+        """Take the shapes of checked X and Y."""
+        return cls(
+            trees,
+            root_rows,
+            X.shape[0],
+            X.shape[1],
+            Y.shape[1],
+            X.nnz,
+            Y.nnz,
+            weighted,
+            normalize,
+        )
+
+    def peak(self, weights: Sequence[Floats], n_threads: int) -> float:
+        """Return the most bytes held at once, given the weights of every node."""
+        nodes = max(
+            self._nodes(tree, own, n_threads)
+            for tree, own in zip(self.trees, weights, strict=True)
+        )
+        kept = sum(
+            self._model(tree, own)
+            for tree, own in zip(self.trees, weights, strict=True)
+        )
+        n, n_labels = self.n_samples, self.n_labels
+        held = 2 * 8.0 * n + 4 * self.nnz_y + 2 * 8 * n_labels
+        if self.normalize:
+            held += VALUE * self.nnz_x + 8 * n
+        held += CALL + THREAD * n_threads
+        return SLACK * (held + nodes + kept)
+
+    def _model(self, tree: TreeSizes, weights: Floats) -> float:
+        """Return what a trained tree keeps, with its predictor's index."""
+        indexed = (self.n_features <= 2 * weights).sum()
+        return float(
+            WEIGHT_KEPT * weights.sum()
+            + PROBLEM * tree.n_children.sum()
+            + NODE * len(weights)
+            + 4 * (self.n_features + 1) * indexed
+        )
+
+    def _nodes(self, tree: TreeSizes, weights: Floats, n_threads: int) -> float:
+        """Return the most that solving a tree's nodes holds besides results."""
+        n_rows, nnz, n_features = (
+            a.astype(np.float64) for a in tree.trained(self.root_rows)
+        )
+        is_whole = np.zeros(len(n_rows), bool)
+        is_whole[0] = self.root_rows == "all"
+        design = VALUE * nnz + COLUMN * n_features
+        # The root of all rows is the data as they stand.
+        design += np.where(is_whole, 0.0, VALUE * nnz + 8 * n_rows + 4 * n_features)
+        design += 4.0 * tree.n_rows * np.where(tree.n_children > 1, 1, 0)
+        if self.weighted:
+            design += 16 * n_rows
+        workspace = (
+            WORKSPACE_ROW * n_rows
+            + WORKSPACE_FEATURE * n_features
+            + GATHERED * VALUE * nnz
+        )
+        assembling = WEIGHT_ASSEMBLED * weights
+        # train::Job: large nodes by all threads, the others by one each.
+        work = nnz * tree.n_children
+        is_large = work > work.sum() / (4 * n_threads)
+        alone = np.where(
+            is_large,
+            design + n_threads * workspace + assembling,
+            design + workspace + assembling,
+        )
+        # What the first node's solves free, the allocator keeps: arrays of the nodes
+        # after it are larger than its pieces. Arrays of the first node's matrix are
+        # so large themselves that they go back to the system.
+        first = int(np.argmax(work))
+        kept_back = n_threads * float(workspace[first])
+        own = alone + np.where(np.arange(len(work)) == first, 0.0, kept_back)
+        largest = float(own[is_large].max(initial=0.0))
+        small = np.sort(alone[~is_large])[::-1][:n_threads]
+        side_by_side = float(small.sum()) + kept_back
+        extractors = 4.0 * n_threads * (self.n_samples + self.n_features)
+        rows_of_nodes = 4 * float(tree.n_rows.sum()) + 4 * self.n_samples
+        return rows_of_nodes + extractors + max(largest, side_by_side)

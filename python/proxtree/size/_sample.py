@@ -1,0 +1,199 @@
+"""Which problems to train for an estimate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from proxtree._nested_lists import LABEL_BIT
+from proxtree.size._sizes import TreeSizes
+
+Floats = NDArray[np.float64]
+
+# A sample of this many problems at least.
+LEAST = 64
+
+# What work is expected to cost relative to each other, in seconds of some machine:
+# a problem to begin, a problem by its covariate, a node by its stored values.
+# Only the sample's efficiency hangs on them: estimates are ratios of what was seen.
+PROBLEM_S = 1e-5
+COVARIATE_S = 5e-9
+NODE_S = 3e-5
+VALUE_S = 3e-8
+# Expected weights grow with the smaller class to this power.
+GROWTH = 0.8
+LEAST_SCALE = 1e-8
+BISECTIONS = 24
+# Weights count this much against time where precision is bought.
+PRECISION = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What is expected of each problem of a tree, in the order of its children."""
+
+    node: NDArray[np.int64]
+    n_positives: NDArray[np.int64]
+    #: Expected work of solving a problem and of preparing a node.
+    cost: Floats
+    overhead: Floats
+    #: Expected weights, up to a factor.
+    weights: Floats
+
+
+def expected_work(
+    sizes: TreeSizes, Y: sparse.csr_matrix[np.uint8], root_rows: str, is_sparse: bool
+) -> Work:
+    """Return what the problems of a tree are expected to take.
+
+    Sweeps of a problem with q in the smaller class of n_v rows with nnz_v values
+    take time like sqrt(q n_v nnz_v) with an L1 term (`is_sparse`), and like nnz_v
+    without one; the weights then are as many as the node's features.
+    """
+    n_rows, nnz, n_features = (a.astype(np.float64) for a in sizes.trained(root_rows))
+    node = np.repeat(np.arange(len(sizes.n_children)), sizes.n_children)
+    n_positives = _positives(sizes, Y)
+    minority = n_positives * (1.0 - n_positives / np.maximum(n_rows[node], 1.0))
+    if is_sparse:
+        cost = np.sqrt(minority * n_rows[node] * nnz[node])
+        weights = (minority + 1.0) ** GROWTH
+    else:
+        cost = nnz[node]
+        weights = n_features[node]
+    is_trained = n_positives > 0
+    return Work(
+        node=node,
+        n_positives=n_positives,
+        cost=np.where(is_trained, PROBLEM_S + COVARIATE_S * cost, 0.0),
+        overhead=NODE_S + VALUE_S * nnz,
+        weights=np.where(is_trained, weights, 0.0),
+    )
+
+
+def _positives(sizes: TreeSizes, Y: sparse.csr_matrix[np.uint8]) -> NDArray[np.int64]:
+    """Return the positives of every problem."""
+    _, children = sizes.tree._native.parts()
+    is_label = children >= LABEL_BIT
+    counts = np.bincount(Y.indices, minlength=Y.shape[1])
+    result = np.empty(len(children), np.int64)
+    result[is_label] = counts[children[is_label] & (LABEL_BIT - 1)]
+    result[~is_label] = sizes.n_rows[children[~is_label]]
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Chosen problems, in order of their nodes, and how likely each was chosen."""
+
+    problems: NDArray[np.int64]
+    probability: Floats
+    #: Nodes of the problems, and how likely each was chosen.
+    nodes: NDArray[np.int64]
+    node_probability: Floats
+
+
+def draw(work: Work, depth: NDArray[np.int64], share: float, seed: int) -> Sample:
+    """Choose problems that take about `share` of the work, `LEAST` at least.
+
+    Two stages: nodes, then problems in them, so that few nodes are prepared. Each
+    is a systematic sample with unequal probabilities along (depth, size), hence
+    spread over depths and over numbers of positives. A problem's probability goes
+    with what it adds to the two totals, expected weights and expected cost, over a
+    root of its own cost (Neyman's allocation); where that gives too few problems,
+    cheap ones are favoured.
+    """
+    n_trainable = int((work.weights > 0).sum())
+    least = min(LEAST, n_trainable)
+    expected = 1.1 * least
+    while True:
+        sample = _draw(work, depth, share, min(expected, n_trainable), seed)
+        if len(sample.problems) >= least:
+            return sample
+        # How many there are is random; twice as many as needed are enough.
+        expected *= 1.2
+
+
+def _draw(
+    work: Work, depth: NDArray[np.int64], share: float, least: float, seed: int
+) -> Sample:
+    probability, node_probability = _probabilities(work, share, least)
+    generator = np.random.Generator(np.random.PCG64([seed, len(work.node)]))
+    n_nodes = len(work.overhead)
+    order = np.lexsort((work.overhead, depth))
+    nodes = order[_systematic(node_probability[order], generator.random())]
+    is_chosen = np.zeros(n_nodes, bool)
+    is_chosen[nodes] = True
+    given = np.zeros(len(work.node))
+    here = is_chosen[work.node]
+    given[here] = probability[here] / node_probability[work.node[here]]
+    order = np.lexsort((work.n_positives, depth[work.node]))
+    problems = np.sort(order[_systematic(given[order], generator.random())])
+    nodes = np.unique(work.node[problems])
+    return Sample(problems, probability[problems], nodes, node_probability[nodes])
+
+
+def _probabilities(work: Work, share: float, least: float) -> tuple[Floats, Floats]:
+    trainable = work.weights > 0
+    n_nodes = len(work.overhead)
+    n_here = np.maximum(np.bincount(work.node, trainable, n_nodes), 1.0)
+    mean_cost = np.bincount(work.node, work.cost, n_nodes) / n_here
+    # How many problems to take where a node is prepared at all.
+    depth_of_draw = np.sqrt(work.overhead / np.maximum(mean_cost, PROBLEM_S))
+    depth_of_draw = np.clip(depth_of_draw, 1.0, n_here)
+    effective = work.cost + (work.overhead / depth_of_draw)[work.node]
+    gain = np.sqrt(
+        PRECISION * (work.weights / work.weights.sum()) ** 2
+        + (work.cost / work.cost.sum()) ** 2
+    )
+    budget = share * (work.cost.sum() + work.overhead.sum())
+    trained = np.flatnonzero(trainable)
+    nodes, gain, cost = work.node[trained], gain[trained], work.cost[trained]
+    effective = effective[trained]
+
+    def per_node(own: Floats) -> Floats:
+        of_node = np.bincount(nodes, own, n_nodes) / depth_of_draw
+        result: Floats = np.minimum(1.0, of_node)
+        return result
+
+    def grow(power: float, base: Floats, goes_on: Callable[[Floats], bool]) -> Floats:
+        """Return the largest probabilities like gain / cost^power that go on."""
+        raw = gain / effective**power
+        raw /= raw.max()
+        low, high = LEAST_SCALE, 1.0 / LEAST_SCALE
+        for _ in range(BISECTIONS):
+            scale = math.sqrt(low * high)
+            own = np.maximum(base, np.minimum(1.0, scale * raw))
+            if goes_on(own):
+                low = scale
+            else:
+                high = scale
+        result: Floats = np.maximum(base, np.minimum(1.0, high * raw))
+        return result
+
+    def is_affordable(own: Floats) -> bool:
+        spent = (own * cost).sum() + (per_node(own) * work.overhead).sum()
+        return bool(spent <= budget)
+
+    own = grow(0.5, np.zeros(len(nodes)), is_affordable)
+    if least >= len(nodes):
+        own = np.ones(len(nodes))
+    elif own.sum() < least:
+        # More of the cheap ones.
+        own = grow(1.0, own, lambda own: bool(own.sum() < least))
+    of_node = per_node(own)
+    own = np.minimum(own, of_node[nodes])
+    probability = np.zeros(len(work.node))
+    probability[trained] = own
+    return probability, of_node
+
+
+def _systematic(probability: Floats, start: float) -> NDArray[np.int64]:
+    """Return positions such that each is among them with its probability."""
+    passed = np.floor(np.cumsum(probability) - start)
+    before = np.concatenate([[np.floor(-start)], passed[:-1]])
+    return np.flatnonzero(passed > before)

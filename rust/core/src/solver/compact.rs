@@ -1,0 +1,347 @@
+//! The working set on the rows that matter: what the steps of a round see.
+
+use super::intercept::minimise_intercept;
+use super::newton::NewtonBuffers;
+use super::ray::Ray;
+use super::state::{Row, Scaled, Workspace};
+use super::support::{NONE, Support};
+
+/// Rows this far beyond their margin, or farther, are left out: far fewer stay
+/// than the working set reaches, and they seldom come back within a round.
+const SLACK: f64 = 0.1;
+
+/// Share of the predicted fall that a step must reach (LIBLINEAR's sigma).
+const SUFFICIENT: f64 = 0.01;
+
+/// Halvings of the step before the safe one is taken.
+const HALVINGS: usize = 2;
+
+/// Columns between two looks at the cancel flag.
+const COLUMNS_PER_CHECK: usize = 256;
+
+/// The objective over the features of the working set, on the rows whose hinge
+/// is positive or nearly so, with ids of their own.
+///
+/// A row left out adds nothing as long as its hinge stays negative, so this
+/// objective bounds the true one from below and equals it at the start. All
+/// untouched rows together are the last row.
+#[derive(Debug, Default)]
+pub(super) struct Compact {
+    /// The working set.
+    features: Vec<u32>,
+    weights: Vec<f64>,
+    intercept: f64,
+    /// Entries by column, row ids compact.
+    starts: Vec<usize>,
+    ids: Vec<u32>,
+    values: Vec<f32>,
+    rows: Vec<Row>,
+    /// Coordinates still to be swept.
+    list: Vec<u32>,
+    /// Coordinates with a weight: those of a Newton step.
+    nonzero: Vec<u32>,
+    // Of the way from the state's point to this one, touched row by touched row,
+    // and coordinate by coordinate.
+    hinge: Vec<f64>,
+    fall: Vec<f64>,
+    row_weight: Vec<f64>,
+    old: Vec<f64>,
+    way: Vec<f64>,
+    alpha: Vec<f64>,
+    ridge: Vec<f64>,
+    kinks: Vec<(f64, usize)>,
+    gained: Vec<f64>,
+}
+
+impl Compact {
+    /// Gather the working set at the state's point. Cost: one pass over its columns.
+    pub(super) fn build(&mut self, problem: &Scaled<'_>, state: &mut Workspace) {
+        self.features.clear();
+        self.features.extend_from_slice(&state.working_set);
+        for &j in &self.features {
+            state.see(problem.design, j);
+        }
+        let compact_of = &mut state.support.compact_of;
+        self.rows.clear();
+        for &i in &state.touched {
+            let row = state.rows[i as usize];
+            if row.hinge(state.intercept) > -SLACK {
+                compact_of[i as usize] = self.rows.len() as u32;
+                self.rows.push(row);
+            }
+        }
+        self.weights.clear();
+        self.starts.clear();
+        self.starts.push(0);
+        self.ids.clear();
+        self.values.clear();
+        self.list.clear();
+        for (k, &j) in (0..).zip(&self.features) {
+            let (ids, values) = problem.design.column(j as usize);
+            for (&i, &x) in ids.iter().zip(values) {
+                let r = compact_of[i as usize];
+                if r != NONE {
+                    self.ids.push(r);
+                    self.values.push(x);
+                }
+            }
+            self.starts.push(self.ids.len());
+            self.weights.push(state.weights[j as usize]);
+            self.list.push(k);
+        }
+        for &i in &state.touched {
+            compact_of[i as usize] = NONE;
+        }
+        self.rows.push(Row {
+            margin: 0.0,
+            signed_weight: -state.untouched_weight(),
+        });
+        self.intercept = state.intercept;
+    }
+
+    fn column(&self, k: usize) -> std::ops::Range<usize> {
+        self.starts[k]..self.starts[k + 1]
+    }
+
+    /// Minimise over the intercept, in at most `max_steps`.
+    pub(super) fn solve_intercept(&mut self, problem: &Scaled<'_>, max_steps: usize) {
+        let Some(alpha) = problem.intercept_alpha else {
+            return;
+        };
+        let rows = &self.rows;
+        self.intercept = minimise_intercept(self.intercept, alpha, max_steps, |b| {
+            let (mut g, mut h) = (0.0, 0.0);
+            for row in rows {
+                let hinge = row.hinge(b);
+                let active = f64::from(u8::from(hinge > 0.0));
+                g -= row.signed_weight * hinge.max(0.0);
+                h += active * row.weight();
+            }
+            (2.0 * g, 2.0 * h)
+        });
+    }
+
+    /// One step along each coordinate left in the list; those at zero that do
+    /// not want to move leave it. Returns the largest violation met.
+    pub(super) fn sweep(&mut self, problem: &Scaled<'_>) -> f64 {
+        let mut list = std::mem::take(&mut self.list);
+        let mut largest: f64 = 0.0;
+        let mut kept = 0;
+        for at in 0..list.len() {
+            if at % COLUMNS_PER_CHECK == 0 && problem.control.is_cancelled() {
+                break;
+            }
+            let k = list[at];
+            let violation = self.descend(problem, k as usize);
+            largest = largest.max(violation);
+            if violation > 0.0 || self.weights[k as usize] != 0.0 {
+                list[kept] = k;
+                kept += 1;
+            }
+        }
+        list.truncate(kept);
+        self.list = list;
+        largest
+    }
+
+    /// As [`Workspace::sweep`]'s step, on the compact rows.
+    fn descend(&mut self, problem: &Scaled<'_>, k: usize) -> f64 {
+        let span = self.column(k);
+        let (ids, values) = (&self.ids[span.clone()], &self.values[span]);
+        let w = self.weights[k];
+        let (mut g, mut h) = slope(&self.rows, self.intercept, ids, values);
+        g += problem.ridge * w;
+        h += problem.ridge;
+        let alpha = problem.alpha;
+        let violation = if w == 0.0 {
+            (g.abs() - alpha).max(0.0)
+        } else {
+            (g + alpha.copysign(w)).abs()
+        };
+        if violation == 0.0 {
+            return 0.0;
+        }
+        let newton = model_step(g, h, w, alpha);
+        // The column's square sum bounds the second derivative anywhere.
+        let square = problem.design.column_square(self.features[k] as usize);
+        let bound = 2.0 * problem.positive_weight.max(1.0) * square + problem.ridge;
+        let safe = model_step(g, bound, w, alpha);
+        let halved = (0..=HALVINGS).map(|k| newton * 0.5_f64.powi(k as i32));
+        let (mut done, mut change) = (0.0, 0.0);
+        for d in halved.chain([safe]) {
+            // A step to zero must end on it exactly.
+            let moved = if d == -w { 0.0 } else { w + d };
+            change += shift(
+                &mut self.rows,
+                self.intercept,
+                ids,
+                values,
+                moved - w - done,
+            );
+            done = moved - w;
+            let penalty =
+                alpha * (moved.abs() - w.abs()) + 0.5 * problem.ridge * (moved - w) * (moved + w);
+            let model = g * done + alpha * (moved.abs() - w.abs());
+            let total = change + penalty;
+            if total <= SUFFICIENT * model && total < 0.0 {
+                self.weights[k] = moved;
+                return violation;
+            }
+        }
+        // Rounding is larger than any fall that is left.
+        shift(&mut self.rows, self.intercept, ids, values, -done);
+        violation
+    }
+
+    /// Newton steps on the non-zero weights; see [`NewtonBuffers::run`].
+    pub(super) fn newton(
+        &mut self,
+        problem: &Scaled<'_>,
+        support: &mut Support,
+        buffers: &mut NewtonBuffers,
+        target: f64,
+        max_steps: u64,
+    ) -> u64 {
+        self.nonzero.clear();
+        let nonzero = (0..self.weights.len() as u32).filter(|&k| self.weights[k as usize] != 0.0);
+        self.nonzero.extend(nonzero);
+        support.fill(&self.rows, &self.nonzero, |k| {
+            let span = self.starts[k as usize]..self.starts[k as usize + 1];
+            (&self.ids[span.clone()], &self.values[span])
+        });
+        let weights = self.nonzero.iter().map(|&k| self.weights[k as usize]);
+        buffers.load(problem, support, weights, self.intercept);
+        let steps = buffers.run(support, target, max_steps, problem.control);
+        if steps > 0 {
+            for (&k, &w) in self.nonzero.iter().zip(&buffers.w) {
+                self.weights[k as usize] = w;
+            }
+            self.intercept = buffers.w[self.nonzero.len()];
+            for (row, &margin) in self.rows.iter_mut().zip(&buffers.margin) {
+                row.margin = margin;
+            }
+        }
+        steps
+    }
+
+    /// Move the state to this point, or where rows left out have become active
+    /// and the objective would rise, to the best point on the way. Returns
+    /// whether it went all the way.
+    pub(super) fn release(&mut self, problem: &Scaled<'_>, state: &mut Workspace) -> bool {
+        let old_intercept = state.intercept;
+        self.old.clear();
+        self.way.clear();
+        self.hinge.clear();
+        self.row_weight.clear();
+        for &i in &state.touched {
+            let row = &state.rows[i as usize];
+            self.hinge.push(row.hinge(old_intercept));
+            self.row_weight.push(row.weight());
+        }
+        for (&j, &w) in self.features.iter().zip(&self.weights) {
+            let old = state.weights[j as usize];
+            self.old.push(old);
+            self.way.push(w - old);
+            if w != old {
+                let (ids, values) = problem.design.column(j as usize);
+                for (&i, &x) in ids.iter().zip(values) {
+                    state.rows[i as usize].margin += (w - old) * f64::from(x);
+                }
+                state.weights[j as usize] = w;
+            }
+        }
+        self.fall.clear();
+        let mut complete = true;
+        for (&i, &before) in state.touched.iter().zip(&self.hinge) {
+            let hinge = state.rows[i as usize].hinge(self.intercept);
+            self.fall.push(before - hinge);
+            complete &= before > -SLACK || hinge <= 0.0;
+        }
+        state.intercept = self.intercept;
+        if complete {
+            return true;
+        }
+        self.hinge.push(1.0 + old_intercept);
+        self.fall.push(old_intercept - self.intercept);
+        self.row_weight.push(state.untouched_weight());
+        let n = self.features.len();
+        self.old.push(old_intercept);
+        self.way.push(self.intercept - old_intercept);
+        self.alpha.clear();
+        self.alpha.resize(n, problem.alpha);
+        self.alpha.push(problem.intercept_alpha.unwrap_or(0.0));
+        self.ridge.clear();
+        self.ridge.resize(n, problem.ridge);
+        self.ridge.push(0.0);
+        let ray = Ray {
+            hinge: &self.hinge,
+            fall: &self.fall,
+            weight: &self.row_weight,
+            w: &self.old,
+            d: &self.way,
+            alpha: &self.alpha,
+            ridge: &self.ridge,
+        };
+        if ray.change(1.0) <= 0.0 {
+            return true;
+        }
+        let (t, on_kink) = ray.minimise(&mut self.kinks, &mut self.gained);
+        let t = if ray.change(t) < 0.0 { t } else { 0.0 };
+        for (k, &j) in self.features.iter().enumerate() {
+            let (old, way) = (self.old[k], self.way[k]);
+            if way != 0.0 {
+                let at_zero = on_kink == Some(k) && t > 0.0;
+                let moved = if at_zero { 0.0 } else { old + t * way };
+                state.weights[j as usize] = moved;
+            }
+        }
+        state.intercept = old_intercept + t * self.way[n];
+        for ((&i, &hinge), &fall) in state.touched.iter().zip(&self.hinge).zip(&self.fall) {
+            let row = &mut state.rows[i as usize];
+            row.margin = row.sign() * (1.0 - (hinge - t * fall)) - state.intercept;
+        }
+        false
+    }
+}
+
+/// The minimiser of `g d + h d^2 / 2 + alpha |w + d|`.
+fn model_step(g: f64, h: f64, w: f64, alpha: f64) -> f64 {
+    let h = h.max(f64::MIN_POSITIVE);
+    if g + alpha < h * w {
+        -(g + alpha) / h
+    } else if g - alpha > h * w {
+        -(g - alpha) / h
+    } else {
+        -w
+    }
+}
+
+/// First and second derivative of the loss along a column.
+#[inline]
+fn slope(rows: &[Row], intercept: f64, ids: &[u32], values: &[f32]) -> (f64, f64) {
+    let (mut g, mut h) = (0.0, 0.0);
+    for (&i, &x) in ids.iter().zip(values) {
+        let row = &rows[i as usize];
+        let hinge = row.hinge(intercept);
+        let cx = row.signed_weight * f64::from(x);
+        // Without a branch: which rows are active is not predictable.
+        let active = f64::from(u8::from(hinge > 0.0));
+        g -= hinge.max(0.0) * cx;
+        h += active * cx.abs() * f64::from(x).abs();
+    }
+    (2.0 * g, 2.0 * h)
+}
+
+/// Add `d` times the column to the margins; the change of the loss.
+#[inline]
+fn shift(rows: &mut [Row], intercept: f64, ids: &[u32], values: &[f32], d: f64) -> f64 {
+    let mut change = 0.0;
+    for (&i, &x) in ids.iter().zip(values) {
+        let row = &mut rows[i as usize];
+        let before = row.hinge(intercept).max(0.0);
+        row.margin += d * f64::from(x);
+        let after = row.hinge(intercept).max(0.0);
+        change += row.weight() * (after - before) * (after + before);
+    }
+    change
+}

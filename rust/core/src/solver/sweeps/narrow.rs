@@ -1,0 +1,313 @@
+//! Sweeps in `f32`, each sum gathered in `f64`.
+
+use super::cells::Cell;
+use super::columns::{shift, slope};
+use super::newton;
+use super::rows::intercept_slope;
+use crate::parallel::Control;
+use crate::solver::certificate::prove;
+use crate::solver::descent::model_step;
+use crate::solver::state::{Scaled, Workspace};
+use crate::solver::{Certificate, Problem, Settings, Status};
+
+/// Steps of the intercept before a sweep.
+const INTERCEPT_STEPS: usize = 2;
+
+/// Values and weights up to this, and an alpha of at least its inverse, keep
+/// squares and sums of a billion rows far inside the range of `f32`.
+const WIDEST: f64 = 1e6;
+
+/// Share of the predicted fall that a step must reach (LIBLINEAR's sigma).
+const SUFFICIENT: f64 = 0.01;
+
+/// Halvings of the step before the safe one is taken.
+const HALVINGS: usize = 2;
+
+/// Columns between two looks at the cancel flag.
+const COLUMNS_PER_CHECK: usize = 64;
+
+/// A feature in the list of those that are swept, and its weight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coordinate {
+    pub(super) feature: u32,
+    pub(super) w: f64,
+}
+
+/// What is kept between problems.
+#[derive(Debug, Default)]
+pub(in crate::solver) struct Buffers {
+    cells: Vec<Cell>,
+    list: Vec<Coordinate>,
+    /// (steepness, feature) of the first list, packed to be sorted.
+    steep: Vec<u64>,
+    newton: newton::Buffers,
+}
+
+/// Whether `f32` holds the problem's numbers well.
+pub(super) fn fits(problem: &Problem<'_>) -> bool {
+    let design = problem.design;
+    let alpha = problem.alpha / problem.class_weight.1;
+    let heaviest =
+        design.largest_weight() * (problem.class_weight.0 / problem.class_weight.1).max(1.0);
+    design.largest_value() <= WIDEST
+        && heaviest <= WIDEST
+        && (1.0 / WIDEST..=WIDEST).contains(&alpha)
+}
+
+/// As [`super::run`].
+pub(super) fn run(
+    problem: &Problem<'_>,
+    settings: &Settings,
+    share: f64,
+    state: &mut Workspace,
+    control: &Control,
+) -> Certificate {
+    let problem = Scaled::new(problem, control);
+    let mut buffers = std::mem::take(&mut state.sweeps);
+    let n_iter = buffers.descend(&problem, settings, share, state);
+    state.sweeps = buffers;
+    let proof = prove(&problem, settings, state);
+    let status = if control.is_cancelled() {
+        Status::Cancelled
+    } else {
+        proof.status_within(settings.tol)
+    };
+    proof.certificate(state, n_iter, status)
+}
+
+impl Buffers {
+    /// Sweep until it is enough; leaves weights and intercept in `state`, whose
+    /// margins follow with the proof. Returns the sweeps and Newton steps.
+    fn descend(
+        &mut self,
+        problem: &Scaled<'_>,
+        settings: &Settings,
+        share: f64,
+        state: &mut Workspace,
+    ) -> u64 {
+        if settings.max_iter == 0 {
+            return 0;
+        }
+        let (positive, negative) = state.class_totals();
+        let mut intercept = best_constant(positive, negative, problem.intercept_alpha);
+        self.begin(problem, state, intercept);
+        let (mut n_iter, mut first) = (0, f64::INFINITY);
+        while n_iter < settings.max_iter && !self.list.is_empty() && !problem.control.is_cancelled()
+        {
+            if n_iter > 0 {
+                intercept = step_intercept(problem, &self.cells, intercept);
+            }
+            let sum = self.sweep(problem, intercept);
+            if n_iter == 0 {
+                first = sum;
+            }
+            n_iter += 1;
+            // The violations above are those before the step: it never ends the loop.
+            let unfinished = sum > share * first && n_iter < settings.max_iter;
+            if n_iter % newton::SWEEPS == 0 && unfinished {
+                let Self {
+                    cells,
+                    list,
+                    newton,
+                    ..
+                } = self;
+                n_iter += u64::from(newton.step(problem, cells, list, &mut intercept));
+            }
+            if sum <= share * first {
+                break;
+            }
+        }
+        for &Coordinate { feature, w } in &self.list {
+            state.put_weight(feature, w);
+        }
+        state.intercept = intercept;
+        n_iter
+    }
+
+    /// Zero weights and this intercept; list the features that violate
+    /// optimality there, the worst first.
+    ///
+    /// Cost: the positives' values, and one pass over rows and features.
+    fn begin(&mut self, problem: &Scaled<'_>, state: &mut Workspace, intercept: f64) {
+        let Workspace {
+            gradient,
+            rows,
+            touched,
+            ..
+        } = state;
+        let design = problem.design;
+        self.cells.clear();
+        self.cells.extend(rows.iter().map(|row| Cell {
+            base: 1.0,
+            signed_weight: row.signed_weight as f32,
+        }));
+        // Every row as if it were negative, then the difference for the positives.
+        let negative = 2.0 * (1.0 + intercept).max(0.0);
+        let positive = 2.0 * (1.0 - intercept).max(0.0);
+        for (g, sum) in gradient.iter_mut().zip(design.column_sum()) {
+            *g = negative * sum;
+        }
+        for &i in &touched[..] {
+            let weight = rows[i as usize].weight();
+            let residual = positive * weight + negative * design.weight(i as usize);
+            let (ids, values) = design.rows().row(i as usize);
+            for (&j, &x) in ids.iter().zip(values) {
+                gradient[j as usize] -= residual * f64::from(x);
+            }
+        }
+        self.steep.clear();
+        for (j, &g) in (0..).zip(gradient.iter()) {
+            if g.abs() > problem.alpha {
+                // Positive floats sort as their bits do.
+                let shallow = !(g.abs() as f32).to_bits();
+                self.steep.push(u64::from(shallow) << 32 | j);
+            }
+        }
+        self.steep.sort_unstable();
+        self.list.clear();
+        self.list.extend(self.steep.iter().map(|&key| Coordinate {
+            feature: key as u32,
+            w: 0.0,
+        }));
+    }
+
+    /// [Descend](descend) along each feature of the list in order; those at zero
+    /// that do not want to move leave the list. Returns the sum of violations, each
+    /// before its step.
+    fn sweep(&mut self, problem: &Scaled<'_>, intercept: f64) -> f64 {
+        let Self { cells, list, .. } = self;
+        let (mut sum, mut kept) = (0.0, 0);
+        for at in 0..list.len() {
+            if at % COLUMNS_PER_CHECK == 0 && problem.control.is_cancelled() {
+                break;
+            }
+            let mut coordinate = list[at];
+            let violation = descend(problem, cells, intercept, &mut coordinate);
+            sum += violation;
+            if violation > 0.0 || coordinate.w != 0.0 {
+                list[kept] = coordinate;
+                kept += 1;
+            }
+        }
+        list.truncate(kept);
+        sum
+    }
+}
+
+/// Lower the objective over one weight, as [`Workspace::sweep`] does in `f64`.
+fn descend(
+    problem: &Scaled<'_>,
+    cells: &mut [Cell],
+    intercept: f64,
+    coordinate: &mut Coordinate,
+) -> f64 {
+    let j = coordinate.feature as usize;
+    let column = problem.design.column(j);
+    let w = coordinate.w;
+    let b = intercept as f32;
+    let (mut g, mut h) = slope(cells, b, column);
+    g += problem.ridge * w;
+    h += problem.ridge;
+    let alpha = problem.alpha;
+    let violation = if w > 0.0 {
+        (g + alpha).abs()
+    } else if w < 0.0 {
+        (g - alpha).abs()
+    } else {
+        (g.abs() - alpha).max(0.0)
+    };
+    if violation == 0.0 {
+        return 0.0;
+    }
+    let newton = model_step(g, h, w, alpha);
+    // The column's square sum bounds the second derivative anywhere.
+    let bound =
+        2.0 * problem.positive_weight.max(1.0) * problem.design.column_square(j) + problem.ridge;
+    let safe = model_step(g, bound, w, alpha);
+    let halved = (0..=HALVINGS).map(|k| newton * 0.5_f64.powi(k as i32));
+    let (mut done, mut change) = (0.0, 0.0);
+    for d in halved.chain([safe]) {
+        // A step to zero must end on it exactly.
+        let moved = if d == -w { 0.0 } else { w + d };
+        change += shift(cells, b, column, (moved - w - done) as f32);
+        done = moved - w;
+        let penalty =
+            alpha * (moved.abs() - w.abs()) + 0.5 * problem.ridge * (moved - w) * (moved + w);
+        let model = g * done + alpha * (moved.abs() - w.abs());
+        let total = change + penalty;
+        if total <= SUFFICIENT * model && total < 0.0 {
+            coordinate.w = moved;
+            return violation;
+        }
+    }
+    // Rounding is larger than any fall that is left.
+    shift(cells, b, column, -done as f32);
+    violation
+}
+
+/// The best intercept without any weights.
+///
+/// With weights p and q of the classes it minimises, over b in [-1, 1],
+/// `p (1 - b)^2 + q (1 + b)^2 + alpha |b|`.
+fn best_constant(positive: f64, negative: f64, alpha: Option<f64>) -> f64 {
+    let Some(alpha) = alpha else {
+        return 0.0;
+    };
+    let pull = 2.0 * (positive - negative);
+    let left = (pull.abs() - alpha).max(0.0);
+    if left == 0.0 {
+        return 0.0;
+    }
+    left.copysign(pull) / (2.0 * (positive + negative))
+}
+
+/// Newton steps of the intercept alone.
+fn step_intercept(problem: &Scaled<'_>, cells: &[Cell], mut b: f64) -> f64 {
+    let Some(alpha) = problem.intercept_alpha else {
+        return b;
+    };
+    for _ in 0..INTERCEPT_STEPS {
+        let (g, h) = intercept_slope(cells, b as f32);
+        let slope = if b > 0.0 {
+            g + alpha
+        } else if b < 0.0 {
+            g - alpha
+        } else {
+            (g - alpha).max(0.0) + (g + alpha).min(0.0)
+        };
+        if slope == 0.0 || h <= 0.0 {
+            break;
+        }
+        let next = b - slope / h;
+        // Past the kink the slope is another: stop on it first.
+        b = if alpha > 0.0 && next * b < 0.0 {
+            0.0
+        } else {
+            next
+        };
+    }
+    b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_intercept_is_the_best_of_a_fine_grid() {
+        for (p, q, alpha) in [
+            (3.0, 40.0, 1.0),
+            (40.0, 3.0, 1.0),
+            (5.0, 5.2, 1.0),
+            (4.0, 0.0, 0.5),
+        ] {
+            let value = |b: f64| p * (1.0 - b).powi(2) + q * (1.0 + b).powi(2) + alpha * b.abs();
+            let found = best_constant(p, q, Some(alpha));
+            let least = (-20_000..=20_000)
+                .map(|k| value(f64::from(k) * 1e-4))
+                .fold(f64::INFINITY, f64::min);
+            assert!(value(found) <= least + 1e-12, "{p} {q} {alpha}: {found}");
+        }
+        assert_eq!(best_constant(3.0, 4.0, None), 0.0);
+    }
+}
