@@ -141,7 +141,7 @@ def test_bytes_of_the_tree_are_those_of_the_file(tmp_path):
         size = int.from_bytes(raw[:8], "little")
         start, end = json.loads(raw[8 : 8 + size])["tree0.tree"]["data_offsets"]
         # Up to the codes themselves, and their loss against the entropy.
-        assert end - start - 40 <= _file.tree_bytes(tree) <= end - start
+        assert end - start - 25 <= _file.tree_bytes(tree) <= end - start
 
 
 def test_reports_survive_files_and_pickles(data, tmp_path):

@@ -64,7 +64,7 @@ def _geometric_bits(mean: Floats) -> Floats:
     """Return the entropy of a geometric number from zero, with its code's loss."""
     safe = np.maximum(mean, 1e-12)
     result: Floats = np.log2(1.0 + safe) + safe * np.log2(1.0 + 1.0 / safe)
-    return result + LOSS
+    return np.maximum(1.0, result + LOSS)
 
 
 def _entropy(symbols: NDArray[np.int64] | NDArray[np.int32]) -> float:
@@ -72,7 +72,8 @@ def _entropy(symbols: NDArray[np.int64] | NDArray[np.int32]) -> float:
     if not len(symbols):
         return 0.0
     share = np.unique(symbols, return_counts=True)[1] / len(symbols)
-    return float(-(share * np.log2(share)).sum())
+    # No code is shorter than a bit.
+    return max(1.0, float(-(share * np.log2(share)).sum()))
 
 
 def tree_bytes(tree: LabelTree) -> float:
