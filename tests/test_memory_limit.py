@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from proxtree import DataError, LinearLabelTree, LinearOneVsRest, _core
+from proxtree import DataError, LinearLabelTree, LinearOneVsRest, _core, plan
 
 X = np.eye(40, 8)
 Y = [[i % 4] for i in range(40)]
@@ -19,7 +19,7 @@ def need(message):
 
 @pytest.mark.parametrize("cls", [LinearLabelTree, LinearOneVsRest])
 def test_a_tiny_limit_is_refused_with_need_and_limit(cls):
-    model = cls(memory_limit=1000, n_threads=1)
+    model = cls(memory_limit=1000, n_threads=2)
     with pytest.raises(MemoryError) as error:
         model.fit(X, Y)
     message = str(error.value)
@@ -113,3 +113,24 @@ def test_the_limit_of_the_address_space_is_the_default():
 def test_what_there_is_is_known_here():
     free = _core.available_bytes()
     assert free is None or free > 0
+
+
+def test_between_the_bounds_a_sample_decides():
+    rng = np.random.default_rng(1)
+    dense = rng.standard_normal((200, 300)).astype(np.float32)
+    labels = [[i % 150] for i in range(200)]
+    settings = {"alpha": 1e-3, "max_depth": 1, "n_threads": 1, "max_sweeps": 3}
+
+    def fit(limit):
+        return LinearLabelTree(memory_limit=limit, **settings).fit(dense, labels)
+
+    with pytest.raises(MemoryError) as error:
+        fit(1)
+    without_weights = need(str(error.value))
+    planned = plan(dense, labels, **settings)
+    assert planned.peak_memory_bytes > without_weights + 100_000
+    # What is needed without weights fits, what they take does not.
+    limit = int(planned.peak_memory_bytes) - 50_000
+    with pytest.raises(MemoryError, match=f"the limit is {limit}"):
+        fit(limit)
+    fit(int(planned.peak_memory_bytes) + 50_000)

@@ -98,21 +98,21 @@ def test_the_ratio_estimate_by_hand():
 
 def test_every_problem_is_chosen_with_its_probability():
     rng = np.random.default_rng(0)
-    node = np.repeat(np.arange(30), 20)
-    n_positives = rng.integers(1, 200, 600)
+    node = np.repeat(np.arange(200), 4)
+    n_positives = rng.integers(1, 200, 800)
     work = _sample.Work(
         node=node,
         n_positives=n_positives,
         cost=1e-5 * np.sqrt(n_positives),
-        overhead=np.full(30, 2e-4),
+        overhead=np.full(200, 2e-4),
         weights=n_positives**0.8,
     )
-    depth = (np.arange(30) > 0).astype(int)
+    depth = (np.arange(200) > 0).astype(int)
     draws = [_sample.draw(work, depth, 0.04, seed) for seed in range(400)]
     chosen = np.bincount(
-        np.concatenate([d.problems for d in draws]), minlength=600
+        np.concatenate([d.problems for d in draws]), minlength=800
     ) / len(draws)
-    probability = np.zeros(600)
+    probability = np.zeros(800)
     for d in draws:
         probability[d.problems] = d.probability
     seen = probability > 0
@@ -120,6 +120,7 @@ def test_every_problem_is_chosen_with_its_probability():
     assert np.all(np.abs(chosen - probability)[seen] < 6 * error[seen] + 1e-9)
     assert min(len(d.problems) for d in draws) >= 64
     # The Horvitz-Thompson estimate of a known total.
+    assert any(d.node_probability.min() < 0.9 for d in draws)
     totals = [(n_positives[d.problems] / d.probability).sum() for d in draws]
     assert np.mean(totals) == pytest.approx(n_positives.sum(), rel=0.02)
 
@@ -139,7 +140,8 @@ def test_bytes_of_the_tree_are_those_of_the_file(tmp_path):
         raw = (tmp_path / "model").read_bytes()
         size = int.from_bytes(raw[:8], "little")
         start, end = json.loads(raw[8 : 8 + size])["tree0.tree"]["data_offsets"]
-        assert _file.tree_bytes(tree) == end - start
+        # Up to the codes themselves, and their loss against the entropy.
+        assert end - start - 25 <= _file.tree_bytes(tree) <= end - start
 
 
 def test_reports_survive_files_and_pickles(data, tmp_path):
