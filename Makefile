@@ -8,7 +8,7 @@ export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python dev lint bench bench-peers tools clean
+.PHONY: help demo test test-rust test-python dev lint bench bench-peers bench-instructions tools clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -57,6 +57,9 @@ bench: tools  ## criterion benches (PROXTREE_DATA=folder adds real data)
 
 bench-peers: tools  ## beside other packages, in environments of its own: PROXTREE_DATA=folder, ARGS=...
 	$(PYTHON) benches/peers/run.py $(ARGS)
+
+bench-instructions: tools  ## count instructions of four kernels under callgrind
+	$(PYTHON) benches/instructions.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) target python/proxtree/*.so

@@ -26,11 +26,12 @@ burn(0.1)
 
 def training(folder):
     burn(0.5)
-    return bytearray(100_000_000)[:1]
+    # Small blocks under one that stays: the allocator keeps them when they go.
+    return [bytes(1000) for _ in range(100_000)][-1:]
 
 def fit(training, options, path, threads):
     burn(options.get("burn", 0.05))
-    np.ones(8_000_000)
+    [bytes(1000) for _ in range(64_000)]
     return options["best"]
 
 def save(model, path):

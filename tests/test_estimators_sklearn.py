@@ -31,6 +31,7 @@ def test_params():
         "C",
         "solver_options",
         "normalize",
+        "memory_limit",
         "n_threads",
         "random_state",
         "progress",

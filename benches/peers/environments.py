@@ -82,6 +82,24 @@ def wheel_digest(wheel: Path) -> str:
     return digest.hexdigest()[:12]
 
 
+INSTALLED = """
+import hashlib, pathlib, proxtree
+digest = hashlib.sha256()
+for path in sorted(pathlib.Path(proxtree.__file__).parent.rglob("*")):
+    if path.suffix in (".py", ".so"):
+        digest.update(path.read_bytes())
+print(digest.hexdigest()[:12])
+"""
+
+
+def installed_digest(python: Path) -> str:
+    """Return a short name of the proxtree that an interpreter imports."""
+    done = subprocess.run([python, "-c", INSTALLED], stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"{python} has no proxtree")
+    return done.stdout.strip()
+
+
 def _make(folder: Path, wanted: Environment) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     _run([_interpreter(wanted.newest_python), "-m", "venv", folder])

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import report
 from entries import ENTRIES, OURS, Entry
-from environments import proxtree_python, python_of
+from environments import installed_digest, proxtree_python, python_of
 from records import Records, cpu_of, last_build
 from runs import Runner, prepare
 
@@ -35,8 +35,8 @@ def arguments() -> argparse.Namespace:
     add("--repeat", type=int, default=3, metavar="N")
     add("--enough", type=float, default=100, metavar="S",
         help="do not repeat what has used S seconds of CPU (100)")  # fmt: skip
-    add("--limit", type=float, default=1800, metavar="S",
-        help="end a process after S seconds; the table says so (1800)")  # fmt: skip
+    add("--limit", type=float, default=3600, metavar="S",
+        help="end a process after S seconds; the table says so (3600)")  # fmt: skip
     add("--threads", type=int, default=1, help="of everyone's training (1)")
     add("--labels", type=int, default=200, help="labels to solve one by one (200)")
     add("--envs", type=Path, default=Path(tempfile.gettempdir(), "proxtree-peers"),
@@ -100,7 +100,8 @@ def main() -> None:
     else:
         if args.proxtree:
             # Not resolved: a virtual environment's interpreter is a link.
-            ours, build = args.proxtree.absolute(), str(args.proxtree)
+            ours = args.proxtree.absolute()
+            build = installed_digest(ours)
         else:
             ours, build = proxtree_python(args.envs)
         records = Records(path, build, args.threads, args.labels, args.retry)

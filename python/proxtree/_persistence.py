@@ -58,7 +58,10 @@ def _settings(estimator: LinearModel) -> str:
         "certificates": fitted.summary,
     }
     if fitted.plan is not None:
-        settings["plan"] = fitted.plan.to_dict()
+        # The arguments are among the parameters.
+        plan = fitted.plan.to_dict()
+        del plan["settings"]
+        settings["plan"] = plan
     return json.dumps(settings, sort_keys=True)
 
 

@@ -11,12 +11,21 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 
 from proxtree import __version__
-from proxtree.cli import _demo, _evaluate, _inspect, _predict, _solve, _study, _train
+from proxtree.cli import (
+    _demo,
+    _evaluate,
+    _inspect,
+    _plan,
+    _predict,
+    _solve,
+    _study,
+    _train,
+)
 from proxtree.exceptions import ConvergenceWarning, DataWarning, ProxtreeError
 
 __all__ = ["main"]
 
-_COMMANDS = (_train, _predict, _evaluate, _inspect, _solve, _study, _demo)
+_COMMANDS = (_train, _predict, _evaluate, _inspect, _solve, _plan, _study, _demo)
 
 _DESCRIPTION = """\
 Train sparse linear classifiers for thousands of labels, with a proof of how close

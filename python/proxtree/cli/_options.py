@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -126,6 +127,26 @@ def _number_or_text(text: str) -> int | float | str | None:
     return None if text == "none" else text
 
 
+def byte_count(text: str) -> int:
+    """Return the bytes of 50MB, 1.5GiB, 2e9, ..."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        # argparse shows it.
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no size: write bytes, or kB, MB, GB, KiB, MiB, GiB"
+        )
+    return int(float(match[1]) * _UNITS[match[2].lower()])
+
+
+_SIZE = re.compile(
+    r"([0-9.]+(?:e[0-9]+)?) *(|k|m|g|t|kb|mb|gb|tb|kib|mib|gib|tib|b)", re.I
+)
+_UNITS = {"": 1, "b": 1} | {
+    name + end: base**power
+    for power, name in enumerate("kmgt", 1)
+    for end, base in (("", 1000), ("b", 1000), ("ib", 1024))
+}
+
 # By the names of --model.
 ESTIMATORS: dict[str, type[LinearLabelTree | LinearOneVsRest]] = {
     "tree": LinearLabelTree,
@@ -190,20 +211,32 @@ ESTIMATOR_OPTIONS = {
     "solver_options": _Option(
         "options of the solver", _solver_options, "NAME=VALUE,..."
     ),
+    "memory_limit": _Option(
+        "memory that training may add, such as 2GB; by default what there is",
+        byte_count,
+        "SIZE",
+    ),
     "normalize": _Option("scale rows to unit length, in training and prediction"),
 }
 
 
-def add_estimator_options(parser: argparse.ArgumentParser) -> None:
-    """Add every argument of the estimators that has no common option."""
-    defaults = {model: cls._defaults() for model, cls in ESTIMATORS.items()}
-    groups = {
-        ("tree", "ovr"): parser.add_argument_group("training"),
-        ("tree",): parser.add_argument_group("training, --model tree only"),
-        ("ovr",): parser.add_argument_group("training, --model ovr only"),
-    }
+def add_estimator_options(
+    parser: argparse.ArgumentParser, only: tuple[str, ...] = tuple(ESTIMATORS)
+) -> None:
+    """Add every argument of the estimators that has no common option.
+
+    `only` the estimators of these names.
+    """
+    defaults = {model: ESTIMATORS[model]._defaults() for model in only}
+    groups = {only: parser.add_argument_group("training")}
+    if len(only) > 1:
+        for model in only:
+            title = f"training, --model {model} only"
+            groups[model,] = parser.add_argument_group(title)
     for name, option in ESTIMATOR_OPTIONS.items():
-        models = tuple(model for model in ESTIMATORS if name in defaults[model])
+        models = tuple(model for model in only if name in defaults[model])
+        if not models:
+            continue
         shown = list(dict.fromkeys(_shown(defaults[model][name]) for model in models))
         if len(shown) > 1:
             shown = [f"{m} {_shown(defaults[m][name])}" for m in models]
@@ -229,19 +262,25 @@ def estimator(
 ) -> LinearLabelTree | LinearOneVsRest:
     """Return the estimator that the options describe."""
     cls = ESTIMATORS[args.model]
-    params = {name: getattr(args, name) for name in ESTIMATOR_OPTIONS if name in args}
+    params = given(args, n_labels)
     for name in params:
         if name not in cls._defaults():
             raise DataError(f"{_flag(name)} is no option of --model {args.model}")
-    if "tree" in params:
-        names = [str(label) for label in range(n_labels)]
-        params["tree"] = LabelTree.from_file(params["tree"], names)
     return cls(
         **params,
         n_threads=args.threads,
         random_state=args.seed,
         progress=wants_bar(args),
     )
+
+
+def given(args: argparse.Namespace, n_labels: int) -> dict[str, Any]:
+    """Return the estimator's arguments that were given."""
+    params = {name: getattr(args, name) for name in ESTIMATOR_OPTIONS if name in args}
+    if "tree" in params:
+        names = [str(label) for label in range(n_labels)]
+        params["tree"] = LabelTree.from_file(params["tree"], names)
+    return params
 
 
 def wants_bar(args: argparse.Namespace) -> bool | None:

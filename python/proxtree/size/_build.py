@@ -70,7 +70,8 @@ def estimated_fields(
             )
             for s, w, t in zip(sizes, weights, trained, strict=True)
         ]
-        return _file.HEAD + (len(parts) - 1) * _file.TREE_HEAD + sum(parts)
+        head = _file.HEAD + _file.DEPTH_HEAD * max(s.tree.depth for s in sizes)
+        return head + (len(parts) - 1) * _file.TREE_HEAD + sum(parts)
 
     def peak(scale: float) -> float:
         return account.peak([scale * w for w in weights], n_threads)
@@ -105,7 +106,10 @@ def estimated_fields(
 
 
 def fill_depths(
-    table: NDArray[np.void], sizes: Sequence[TreeSizes], trained: Sequence[Trained]
+    table: NDArray[np.void],
+    sizes: Sequence[TreeSizes],
+    trained: Sequence[Trained],
+    intercept: bool,
 ) -> NDArray[np.void]:
     """Return the table with the weights and intercepts expected at each depth."""
     table = table.copy()
@@ -113,13 +117,18 @@ def fill_depths(
     for s, t in zip(sizes, trained, strict=True):
         weights = t.weights_by_node(len(s.n_rows))
         intercepts = np.bincount(t.work.node, minlength=len(weights)) * (
-            _estimate.n_intercepts(t) / len(t.work.node)
+            _estimate.n_intercepts(t) / len(t.work.node) if intercept else 0.0
         )
         np.add.at(table["nonzeros_estimate"], s.depth, weights + intercepts)
+    # A total known better than its parts.
+    over = np.minimum(table["nonzeros_estimate"], table["nonzeros_bound"])
+    table["nonzeros_estimate"] = over
     return table
 
 
 def _limited(
     weights: NDArray[np.float64], sizes: TreeSizes, root_rows: str
 ) -> NDArray[np.float64]:
-    return np.minimum(weights, sizes.n_children * sizes.trained(root_rows)[2])
+    most = sizes.n_children * sizes.trained(root_rows)[2]
+    result: NDArray[np.float64] = np.minimum(weights, most)
+    return result

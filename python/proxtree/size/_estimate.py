@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from proxtree import _core
@@ -59,10 +59,14 @@ class Trained:
 
     def weights_by_node(self, n_nodes: int) -> Floats:
         """Return the weights expected in each node."""
-        expected = np.bincount(self.work.node, self.work.weights, n_nodes)
         total = self.total(self.nnz, self.work.weights).value
-        result: Floats = expected * total / max(expected.sum(), 1e-300)
-        return result
+        each = self.work.weights.copy()
+        each[self.sample.problems] = 0.0
+        # The trained as they are, the others such that the total is as estimated.
+        rest = max(0.0, total - float(self.nnz.sum()))
+        each *= rest / max(float(each.sum()), 1e-300)
+        each[self.sample.problems] = self.nnz
+        return np.bincount(self.work.node, each, n_nodes).astype(np.float64)
 
 
 def ratio_total(
@@ -94,7 +98,7 @@ def train_sample(
     *,
     share: float,
     seed: int,
-    sample_weight: ArrayLike | None,
+    sample_weight: Floats | None,
     n_threads: int,
 ) -> Trained:
     """Train a sample of a tree's problems; X is scaled already if it is to be."""
@@ -111,7 +115,7 @@ def train_these(
     arguments: dict[str, Any],
     work: Work,
     sample: Sample,
-    sample_weight: ArrayLike | None,
+    sample_weight: Floats | None,
     n_threads: int,
 ) -> Trained:
     """Train the problems of a sample."""

@@ -10,8 +10,10 @@ from proxtree.tree import LabelTree
 
 Floats = NDArray[np.float64]
 
-# The file's head with its settings and checksums; a further tree's sections.
-HEAD = 2600
+# The file's head with its settings, checksums and plan; a depth of the plan's table;
+# a further tree's sections.
+HEAD = 2700
+DEPTH_HEAD = 250
 TREE_HEAD = 900
 # Distinct features of a node for each of its weights, at most all it uses; 0.40 to
 # 0.56 on five data sets whose nodes have 100 children (benches/RESULTS.md).
@@ -31,7 +33,7 @@ def file_bytes(
 ) -> float:
     """Return the bytes of a tree with these weights and used features by node."""
     child_ptr, _ = tree._native.parts()
-    n_children = np.diff(child_ptr.astype(np.int64))
+    n_children = _differences(child_ptr)
     runs = np.minimum(RUNS_PER_WEIGHT * weights, n_features)
     runs = np.where(n_children == 1, np.minimum(weights, n_features), runs)
     per_run = weights / np.maximum(runs, 1e-9)
@@ -56,7 +58,7 @@ def file_bytes(
 def tree_bytes(tree: LabelTree) -> int:
     """Return the bytes of the tree itself, exactly."""
     child_ptr, children = tree._native.parts()
-    n_children = np.diff(child_ptr.astype(np.int64))
+    n_children = _differences(child_ptr)
     node = np.repeat(np.arange(len(n_children)), n_children)
     is_label = children >= LABEL_BIT
     ids = (children[is_label] & (LABEL_BIT - 1)).astype(np.int64)
@@ -66,6 +68,12 @@ def tree_bytes(tree: LabelTree) -> int:
     step = ids - before
     codes = 1 + ((step << 1) ^ (step >> 63))
     return int(_varint(n_children).sum() + _varint(codes).sum() + (~is_label).sum())
+
+
+def _differences(pointers: NDArray[np.uint32]) -> NDArray[np.int64]:
+    wide = pointers.astype(np.int64)
+    result: NDArray[np.int64] = wide[1:] - wide[:-1]
+    return result
 
 
 def _varint(values: NDArray[np.int64]) -> NDArray[np.int64]:

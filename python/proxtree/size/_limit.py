@@ -10,6 +10,7 @@ import numpy as np
 
 from proxtree import _core
 from proxtree._parameters import check_int
+from proxtree.size._budget import pruned
 from proxtree.size._estimate import Trained
 from proxtree.size._planner import Planner
 from proxtree.size._size_plan import SizePlan
@@ -55,13 +56,9 @@ def check_memory(planner: Planner, limit: int | None, seed: int) -> SizePlan:
 def _weights(planner: Planner, trained: list[Trained], prune: float = 0.0) -> Any:
     result = []
     for sizes, t in zip(planner.account.trees, trained, strict=True):
-        if prune > 0:
-            kept = t.weights.copy()
-            kept.data = np.where(np.abs(kept.data) < prune, 0.0, kept.data)
-            nnz = np.asarray((kept != 0).sum(axis=1)).ravel().astype(np.float64)
-            t = replace(t, nnz=nnz)
         most = sizes.n_children * sizes.trained(planner.account.root_rows)[2]
-        result.append(np.minimum(t.weights_by_node(len(most)), most))
+        weights = pruned(t, prune).weights_by_node(len(most))
+        result.append(np.minimum(weights, most))
     return result
 
 

@@ -14,6 +14,7 @@ from proxtree._parameters import (
     check_real,
 )
 from proxtree.exceptions import DataError
+from proxtree.size._budget import candidates
 from proxtree.size._planner import Planner
 from proxtree.size._size_plan import SizePlan
 
@@ -66,7 +67,10 @@ def plan(
         [0, 1]: about 1 % of the problems of a large tree, and never fewer than 64
         problems. With 0 nothing is trained, and what would be estimated is None.
     budget_bytes : int, optional
-        Look for settings whose model file takes at most this many bytes.
+        Look for settings whose model file takes at most this many bytes, by the upper
+        end of its interval. Tried are the tree as asked and cut to depth 2, growing
+        multiples of `alpha` until one fits, and `prune` 0.1 and 0.2; each alpha
+        trains a sample of its own.
     sample_weight : array-like of shape (n_samples,), optional
         As in `fit`.
     **parameters
@@ -134,6 +138,15 @@ def plan(
     fixed_s = time.process_time() - start
     trees = estimator._trees(X, Y, n_threads)
     planner = Planner.of(X, Y, weights, trees, arguments, n_threads, fixed_s)
+    if budget_bytes is not None:
+        if share == 0:
+            raise DataError("sample is 0: budget_bytes needs estimates")
+        asked = {"n_clusters": estimator.n_clusters, "max_depth": estimator.max_depth}
+        found = candidates(planner, budget_bytes, share, seed, asked)
+        for candidate in found:
+            for tree in candidate.trees:
+                tree._remember(candidate)
+        return found
     result = planner.estimated(share, seed) if share > 0 else planner.exact
     for tree in trees:
         tree._remember(result)

@@ -19,6 +19,9 @@ from proxtree.size._size_plan import SizePlan
 from proxtree.size._sizes import bound, measure
 from proxtree.tree import LabelTree
 
+# The native module takes no more.
+MAX_THREADS = 256
+
 
 @dataclass(frozen=True, eq=False)
 class Planner:
@@ -47,6 +50,7 @@ class Planner:
     ) -> Planner:
         """Measure the trees over checked data."""
         start = time.process_time()
+        n_threads = min(n_threads, MAX_THREADS)
         account = Account.of(
             [measure(X, Y, tree, n_threads) for tree in trees],
             X,
@@ -58,6 +62,18 @@ class Planner:
         exact = exact_plan(account, arguments, n_threads)
         fixed_s += time.process_time() - start
         return cls(X, Y, sample_weight, account, arguments, n_threads, exact, fixed_s)
+
+    def with_trees(self, trees: Sequence[LabelTree]) -> Planner:
+        """Return the planner of other trees over the same data."""
+        return Planner.of(
+            self.X,
+            self.Y,
+            self.sample_weight,
+            trees,
+            self.arguments,
+            self.n_threads,
+            self.fixed_s,
+        )
 
     def sample(self, share: float, seed: int) -> list[Trained]:
         """Train a sample of each tree's problems."""
@@ -84,7 +100,12 @@ class Planner:
             **estimated_fields(
                 self.account, self.arguments, trained, self.n_threads, self.fixed_s
             ),
-            depths=fill_depths(self.exact.depths, self.account.trees, trained),
+            depths=fill_depths(
+                self.exact.depths,
+                self.account.trees,
+                trained,
+                self.arguments["intercept_scaling"] > 0,
+            ),
         )
 
     def peak_bounds(self, n_threads: int) -> tuple[float, float]:

@@ -172,7 +172,8 @@ def _probabilities(work: Work, share: float, least: float) -> tuple[Floats, Floa
                 low = scale
             else:
                 high = scale
-        return np.maximum(base, np.minimum(1.0, high * raw))
+        result: Floats = np.maximum(base, np.minimum(1.0, high * raw))
+        return result
 
     def is_affordable(own: Floats) -> bool:
         spent = (own * cost).sum() + (per_node(own) * work.overhead).sum()

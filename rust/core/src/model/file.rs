@@ -2,6 +2,7 @@
 //!
 //! Sections (tensors) of tree `t` are `treet.tree`, `.features`, `.children`,
 //! `.weights`, `.intercept_mask`, `.intercepts`; see the `encoding` module.
+//! They are bytes; in version 1 weights and intercepts were F32 or F64.
 //! `untrained` holds label ids, `extra.*` what the caller handed in. An empty
 //! section is left out. The document has a checksum of every section, its type
 //! and shape included, and one of itself.
@@ -12,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, View, serialize};
 use serde_json::{Map, Value, json};
 
-use super::encoding::{Streams, decode, encode};
+use super::encoding::{Coding, Streams, decode, encode};
 use super::header::{Header, checksum, seal};
 use super::linear_tree::LinearTreeModel;
 use super::scoring::Scoring;
@@ -78,32 +79,20 @@ pub fn to_bytes(model: &LinearTreeModel, description: &Description) -> Result<Ve
     let mut sections = BTreeMap::new();
     for (t, tree) in model.trees().iter().enumerate() {
         let streams = encode(tree);
-        // A depth-one tree's intercepts are f64; others were rounded when built.
-        let (dtype, intercepts): (_, Vec<u8>) = if tree.nodes().len() == 1 {
-            let bytes = streams.intercepts.iter().flat_map(|b| b.to_le_bytes());
-            (Dtype::F64, bytes.collect())
-        } else {
-            let bytes = streams.intercepts.iter();
-            (
-                Dtype::F32,
-                bytes.flat_map(|&b| (b as f32).to_le_bytes()).collect(),
-            )
-        };
-        let weights = streams.weights.iter().flat_map(|w| w.to_le_bytes());
-        for (part, dtype, bytes) in [
-            ("tree", Dtype::U8, streams.tree),
-            ("features", Dtype::U8, streams.features),
-            ("children", Dtype::U8, streams.children),
-            ("weights", Dtype::F32, weights.collect()),
-            ("intercept_mask", Dtype::U8, streams.intercept_mask),
-            ("intercepts", dtype, intercepts),
+        for (part, bytes) in [
+            ("tree", streams.tree),
+            ("features", streams.features),
+            ("children", streams.children),
+            ("weights", streams.weights),
+            ("intercept_mask", streams.intercept_mask),
+            ("intercepts", streams.intercepts),
         ] {
-            add(&mut sections, format!("tree{t}.{part}"), dtype, bytes);
+            add(&mut sections, format!("tree{t}.{part}"), bytes);
         }
     }
     let mut untrained = Vec::new();
     put_sorted(&mut untrained, model.untrained().iter().copied());
-    add(&mut sections, "untrained".to_owned(), Dtype::U8, untrained);
+    add(&mut sections, "untrained".to_owned(), untrained);
     for extra in &description.extra {
         let section = extra_section(extra)?;
         let name = format!("extra.{}", extra.name);
@@ -174,15 +163,27 @@ fn read(bytes: &[u8]) -> Result<(LinearTreeModel, Description)> {
             return Err(Error::format(format!("section {prefix}.tree is missing")));
         }
         let mut take = |part: &str| sections.remove(&format!("{prefix}.{part}"));
+        let intercepts = take("intercepts");
+        let coding = if header.version == 1 {
+            let narrow_intercepts = intercepts.as_ref().is_some_and(|s| s.dtype() == Dtype::F32);
+            Coding::Bytes { narrow_intercepts }
+        } else {
+            Coding::Bits
+        };
         let streams = Streams {
             tree: raw(take("tree")),
             features: raw(take("features")),
             children: raw(take("children")),
-            weights: floats(take("weights")).map(|w| w as f32).collect(),
+            weights: raw(take("weights")),
             intercept_mask: raw(take("intercept_mask")),
-            intercepts: floats(take("intercepts")).collect(),
+            intercepts: raw(intercepts),
         };
-        trees.push(decode(&streams, header.number("n_labels")?, &prefix)?);
+        trees.push(decode(
+            &streams,
+            coding,
+            header.number("n_labels")?,
+            &prefix,
+        )?);
     }
     let mut untrained = Vec::new();
     let stream = raw(sections.remove("untrained"));
@@ -218,18 +219,14 @@ fn read(bytes: &[u8]) -> Result<(LinearTreeModel, Description)> {
     Ok((model, description))
 }
 
-fn add(sections: &mut BTreeMap<String, Section<'_>>, name: String, dtype: Dtype, bytes: Vec<u8>) {
+fn add(sections: &mut BTreeMap<String, Section<'_>>, name: String, bytes: Vec<u8>) {
     if !bytes.is_empty() {
-        let shape = vec![bytes.len() * 8 / dtype.bitsize()];
-        let bytes = Cow::Owned(bytes);
-        sections.insert(
-            name,
-            Section {
-                dtype,
-                shape,
-                bytes,
-            },
-        );
+        let section = Section {
+            dtype: Dtype::U8,
+            shape: vec![bytes.len()],
+            bytes: Cow::Owned(bytes),
+        };
+        sections.insert(name, section);
     }
 }
 
@@ -258,14 +255,4 @@ fn extra_section(extra: &Extra) -> Result<Section<'_>> {
 
 fn raw(section: Option<TensorView<'_>>) -> Vec<u8> {
     section.map_or_else(Vec::new, |s| s.data().to_vec())
-}
-
-/// The values of an F32 or F64 section, widened.
-fn floats(section: Option<TensorView<'_>>) -> impl Iterator<Item = f64> {
-    let (dtype, bytes) = section.map_or((Dtype::F64, &[][..]), |s| (s.dtype(), s.data()));
-    let width = if dtype == Dtype::F32 { 4 } else { 8 };
-    bytes.chunks_exact(width).map(move |b| match b {
-        &[a, b, c, d] => f64::from(f32::from_le_bytes([a, b, c, d])),
-        _ => f64::from_le_bytes(std::array::from_fn(|i| b[i])),
-    })
 }

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::{Error, Result};
 
-/// The version of the layout; a reader accepts this one only.
-pub const FORMAT_VERSION: u64 = 1;
+/// The version of the layout that is written; all from 1 on are read.
+pub const FORMAT_VERSION: u64 = 2;
 
 const PACKAGE_VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -30,6 +30,8 @@ pub(super) fn checksum(dtype: Dtype, shape: &[usize], bytes: &[u8]) -> u32 {
 
 /// The JSON document of a file.
 pub(super) struct Header {
+    /// The version of the file's layout.
+    pub(super) version: u64,
     fields: Map<String, Value>,
     /// The checksum of each section.
     pub(super) sections: Map<String, Value>,
@@ -43,22 +45,26 @@ impl Header {
         };
         // First of all: a later version may have changed the rest.
         let version = fields.get("format_version").and_then(Value::as_u64);
-        if version != Some(FORMAT_VERSION) {
+        let Some(version @ 1..=FORMAT_VERSION) = version else {
             let version = version.map_or_else(|| "unknown".to_owned(), |v| v.to_string());
             let writer = fields.get("package_version").and_then(Value::as_str);
             return Err(Error::format(format!(
                 "format version {version}, written by proxtree {}; this is proxtree \
-                 {PACKAGE_VERSION}, which reads format version {FORMAT_VERSION}",
+                 {PACKAGE_VERSION}, which reads format versions 1 to {FORMAT_VERSION}",
                 writer.unwrap_or("of unknown version")
             )));
-        }
+        };
         let sum = fields.remove("crc32").and_then(|v| v.as_u64());
         let text = Value::Object(fields.clone()).to_string();
         if sum != Some(u64::from(crc32fast::hash(text.as_bytes()))) {
             return Err(damaged());
         }
         match fields.remove("sections") {
-            Some(Value::Object(sections)) => Ok(Self { fields, sections }),
+            Some(Value::Object(sections)) => Ok(Self {
+                version,
+                fields,
+                sections,
+            }),
             _ => Err(damaged()),
         }
     }

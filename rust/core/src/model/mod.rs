@@ -4,13 +4,17 @@
 //! [`LinearTreeModel`] is all nodes of all trees. A depth-one tree is
 //! one-vs-rest and takes no other road through this module.
 
+mod bits;
 mod classifiers;
 mod encoding;
 mod file;
 mod header;
+mod huffman;
 mod linear_tree;
+mod numbers;
 mod scoring;
 mod store;
+mod streams;
 mod varint;
 
 pub use classifiers::{ChildWeights, Entry, NodeClassifiers};

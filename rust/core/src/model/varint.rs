@@ -54,13 +54,9 @@ impl<'a> Reader<'a> {
         Err(self.error("holds a number above 2^64"))
     }
 
-    /// A count of things that take at least a byte each in what follows.
-    pub(super) fn take_count(&mut self) -> Result<usize> {
-        let count = self.take()?;
-        if count > self.bytes.len() as u64 {
-            return Err(self.error("ends before all it announces"));
-        }
-        Ok(count as usize)
+    /// Upper bound of the numbers that are left: each takes a byte or more.
+    pub(super) fn n_left(&self) -> u64 {
+        self.bytes.len() as u64
     }
 
     /// The next of sorted ids; `next` is 1 + the last one.

@@ -1,5 +1,6 @@
 //! The default method: working sets, column sweeps, Newton on the support.
 
+use super::certificate::PEAK_WIDTH;
 use super::compact::Compact;
 use super::newton::CAUTION;
 use super::rounds::until_proved;
@@ -73,9 +74,12 @@ fn grow(problem: &Scaled<'_>, state: &mut Workspace) -> f64 {
         .count();
     let mut candidates = std::mem::take(&mut state.candidates);
     candidates.clear();
-    for (j, g) in state.gradient.iter().enumerate() {
-        if g.abs() > alpha && !state.in_working_set[j] {
-            candidates.push(j as u32);
+    let blocks = state.gradient.chunks(PEAK_WIDTH).zip(&state.peaks);
+    for (block, (gradient, _)) in (0..).zip(blocks).filter(|(_, (_, peak))| **peak > alpha) {
+        for (j, g) in (block * PEAK_WIDTH..).zip(gradient) {
+            if g.abs() > alpha && !state.in_working_set[j] {
+                candidates.push(j as u32);
+            }
         }
     }
     let room = (2 * n_support).max(FIRST_SET).saturating_sub(n_support);

@@ -10,6 +10,8 @@ const ROWS_PER_CHECK: usize = 1 << 14;
 
 /// Up to this share the two sides of a free intercept differ by rounding.
 const BALANCED: f64 = 1e-9;
+/// Features that share one entry of [`Workspace::peaks`].
+pub(super) const PEAK_WIDTH: usize = 64;
 
 /// What a look at the gap finds.
 #[derive(Clone, Copy, Debug)]
@@ -163,7 +165,8 @@ struct Sums {
 /// hinges count by `shares`, one for positives and one for negatives.
 ///
 /// The column sums hold each row as if it were untouched; a touched row is
-/// corrected by its difference.
+/// corrected by its difference. Where most rows are touched and few of them
+/// active, it is cheaper to add up the active ones alone.
 fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)) -> Sums {
     let design = problem.design;
     let base = (1.0 + state.intercept).max(0.0) * shares.1;
@@ -178,11 +181,25 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)
         rows,
         touched,
         intercept,
+        is_touched,
         ..
     } = state;
+    let is_active = |i: &&u32| rows[**i as usize].hinge(*intercept) > 0.0;
+    let n_untouched = rows.len() - touched.len();
+    let from_zero =
+        base > 0.0 && n_untouched + touched.iter().filter(is_active).count() < touched.len();
+    let assumed = if from_zero { 0.0 } else { base };
     for (g, sum) in gradient.iter_mut().zip(design.column_sum()) {
-        *g = 2.0 * base * sum;
+        *g = 2.0 * assumed * sum;
     }
+    let mut add = |i: usize, residual: f64| {
+        if residual != 0.0 {
+            let (ids, values) = design.rows().row(i);
+            for (&j, &x) in ids.iter().zip(values) {
+                gradient[j as usize] += 2.0 * residual * f64::from(x);
+            }
+        }
+    };
     for (at, &i) in touched.iter().enumerate() {
         // What is left half done then counts as cancelled, not as a proof.
         if at % ROWS_PER_CHECK == 0 && problem.control.is_cancelled() {
@@ -193,21 +210,43 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)
         let hinge = row.hinge(*intercept).max(0.0) * share;
         let weighted = row.weight() * hinge;
         sums.square += weighted * hinge;
-        let residual = if row.sign() > 0.0 {
+        if row.sign() > 0.0 {
             sums.positive += weighted;
-            -weighted - design.weight(i as usize) * base
+            add(i as usize, -weighted - design.weight(i as usize) * assumed);
         } else {
             sums.negative += weighted;
-            weighted - row.weight() * base
-        };
-        if residual != 0.0 {
-            let (ids, values) = design.rows().row(i as usize);
-            for (&j, &x) in ids.iter().zip(values) {
-                gradient[j as usize] += 2.0 * residual * f64::from(x);
+            add(i as usize, weighted - row.weight() * assumed);
+        }
+    }
+    if from_zero {
+        for (i, row) in rows.iter().enumerate() {
+            if !is_touched[i] {
+                add(i, row.weight() * base);
             }
         }
     }
     sums
+}
+
+/// Largest `|gradient|` within each [`PEAK_WIDTH`] features, and over all.
+fn find_peaks(state: &mut Workspace) -> f64 {
+    let Workspace {
+        gradient, peaks, ..
+    } = state;
+    peaks.clear();
+    peaks.extend(gradient.chunks(PEAK_WIDTH).map(|chunk| {
+        // Several maxima side by side: one alone waits for itself.
+        let mut largest = [0.0_f64; 8];
+        let (eights, rest) = chunk.as_chunks::<8>();
+        for eight in eights {
+            for (m, g) in largest.iter_mut().zip(eight) {
+                *m = if g.abs() > *m { g.abs() } else { *m };
+            }
+        }
+        let of_rest = rest.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
+        largest.iter().fold(of_rest, |a, &b| a.max(b))
+    }));
+    peaks.iter().fold(0.0, |a: f64, &b| a.max(b))
 }
 
 /// The dual objective, on a ray through a point that a free intercept allows.
@@ -230,6 +269,8 @@ fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
     let sums = loss_gradient(problem, state, shares);
     let found = dual_on_ray(problem, state, &sums);
     state.gradient = gradient;
+    // Those of the gradient proper: steps go by them.
+    find_peaks(state);
     found
 }
 
@@ -237,11 +278,12 @@ fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
 fn dual_on_ray(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
     let mut s1 = 2.0 * (sums.positive + sums.negative);
     let s2 = 4.0 * sums.square;
+    let largest = find_peaks(state);
     if s2 == 0.0 {
         return 0.0;
     }
     let imbalance = 2.0 * (sums.positive - sums.negative).abs();
-    let mut steepest = state.gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
+    let mut steepest = largest;
     let mut limit = f64::INFINITY;
     match problem.intercept_alpha {
         // Floating point never meets sum(s a) = 0: the heavier side is scaled down
@@ -259,8 +301,7 @@ fn dual_on_ray(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 
         let tau = limit.min(problem.alpha / steepest);
         return tau * s1 - 0.25 * tau * tau * s2;
     }
-    let slack = steepest - state.gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
-    ridge_dual(problem, state, slack, limit, s1, s2)
+    ridge_dual(problem, state, steepest - largest, limit, s1, s2)
 }
 
 /// `max over tau in [0, limit]` of

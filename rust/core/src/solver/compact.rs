@@ -8,7 +8,7 @@ use super::support::{NONE, Support};
 
 /// Rows this far beyond their margin, or farther, are left out: far fewer stay
 /// than the working set reaches, and they seldom come back within a round.
-const SLACK: f64 = 0.25;
+const SLACK: f64 = 0.1;
 
 /// Share of the predicted fall that a step must reach (LIBLINEAR's sigma).
 const SUFFICIENT: f64 = 0.01;
@@ -226,7 +226,7 @@ impl Compact {
 
     /// Move the state to this point, or where rows left out have become active
     /// and the objective would rise, to the best point on the way. Returns
-    /// whether no such row has become active.
+    /// whether it went all the way.
     pub(super) fn release(&mut self, problem: &Scaled<'_>, state: &mut Workspace) -> bool {
         let old_intercept = state.intercept;
         self.old.clear();
@@ -283,7 +283,7 @@ impl Compact {
             ridge: &self.ridge,
         };
         if ray.change(1.0) <= 0.0 {
-            return false;
+            return true;
         }
         let (t, on_kink) = ray.minimise(&mut self.kinks, &mut self.gained);
         let t = if ray.change(t) < 0.0 { t } else { 0.0 };

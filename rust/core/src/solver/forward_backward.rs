@@ -5,7 +5,6 @@ use super::proximal::Path;
 use super::smooth::Smooth;
 use super::state::{Scaled, Workspace};
 use super::{Certificate, Problem, Settings};
-
 use crate::parallel::Control;
 use crate::{Error, Result};
 
@@ -101,8 +100,7 @@ impl ForwardBackward {
 /// than the last one, as the momentum's theory needs.
 ///
 /// The intercept stays as the method left it, also in the certificate: solving for
-/// it would make another, better method of it. Without positives and iterations
-/// (`max_iter` 0) it is the best one, as everywhere.
+/// it would make another, better method of it.
 ///
 /// Cost of an iteration: the stored values of active rows (gradient), those of `X`
 /// or of the columns with a weight (each trial of a step; one that is far too long
@@ -112,9 +110,10 @@ impl ForwardBackward {
 /// Source: Babbar and Schölkopf, Machine Learning 108, 2019, Algorithm 1, and the
 /// code at xmc-aalto/proxml. Differs from that code: no gradient is computed at
 /// trial points (it was not used); the bound is computed so that rounding does not
-/// decide; the L1 weight is `alpha`, not fixed at 0.1 with the loss weighted instead. Acceleration:
-/// Beck and Teboulle, SIAM J. Imaging Sciences 2, 2009; restart: O'Donoghue and
-/// Candès, Foundations of Computational Mathematics 15, 2015, gradient scheme.
+/// decide; the L1 weight is `alpha`, not fixed at 0.1 with the loss weighted instead.
+/// Acceleration: Beck and Teboulle, SIAM J. Imaging Sciences 2, 2009; restart:
+/// O'Donoghue and Candès, Foundations of Computational Mathematics 15, 2015, gradient
+/// scheme.
 pub(super) fn run(
     problem: &Problem<'_>,
     options: ForwardBackward,

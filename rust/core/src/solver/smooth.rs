@@ -12,15 +12,15 @@ const LINES_PER_CHECK: usize = 1 << 10;
 const ROWS_BEFORE_COLUMNS: u64 = 2;
 
 /// Arrays of one entry a weight, and of one entry a sample, that live in a solve.
-const WEIGHT_ARRAYS: u64 = 5;
-const SAMPLE_ARRAYS: u64 = 4;
+const WEIGHT_ARRAYS: u64 = 4;
+const SAMPLE_ARRAYS: u64 = 5;
 
 /// `F(w) = sum_i c_i max(0, 1 - s_i z_i)^2 + ridge/2 ||w||^2` with `z = X w`,
 /// where the intercept's column, if there is one, comes last in `w`.
 #[derive(Debug)]
 pub(super) struct Smooth<'a> {
     problem: &'a Scaled<'a>,
-    /// `s_i c_i`.
+    /// Their `s_i c_i` alone is used here.
     rows: Vec<Row>,
     /// The value of the intercept's column.
     column: Option<f64>,

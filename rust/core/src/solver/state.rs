@@ -95,7 +95,7 @@ const FEATURE_BYTES: u64 = 8 + 8 + 2 + 12;
 #[derive(Debug)]
 pub struct Workspace {
     pub(super) rows: Vec<Row>,
-    is_touched: Vec<bool>,
+    pub(super) is_touched: Vec<bool>,
     pub(super) touched: Vec<u32>,
     n_positives: usize,
     /// Weights of all positives and of all negatives.
@@ -108,6 +108,8 @@ pub struct Workspace {
     pub(super) intercept: f64,
     /// Gradient of the loss and ridge at the last certificate.
     pub(super) gradient: Vec<f64>,
+    /// Largest of it, block by block, before the ridge's part came in.
+    pub(super) peaks: Vec<f64>,
     pub(super) working_set: Vec<u32>,
     pub(super) sweep_list: Vec<u32>,
     pub(super) sweeps: super::sweeps::Buffers,
@@ -157,6 +159,7 @@ impl Workspace {
             seen: Vec::new(),
             intercept: 0.0,
             gradient: vec![0.0; d],
+            peaks: Vec::new(),
             working_set: Vec::new(),
             sweep_list: Vec::new(),
             sweeps: super::sweeps::Buffers::default(),

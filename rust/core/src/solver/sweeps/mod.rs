@@ -1,8 +1,12 @@
 //! A few sweeps and hardly more: what the nodes of a deep tree need.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod cells;
+mod columns;
 mod narrow;
 mod newton;
+mod rows;
 mod wide;
 
 use super::state::Workspace;

@@ -1,7 +1,9 @@
 //! Sweeps in `f32`, each sum gathered in `f64`.
 
-use super::cells::{Cell, intercept_slope, shift, slope};
+use super::cells::Cell;
+use super::columns::{shift, slope};
 use super::newton;
+use super::rows::intercept_slope;
 use crate::parallel::Control;
 use crate::solver::certificate::prove;
 use crate::solver::descent::model_step;
@@ -86,7 +88,6 @@ impl Buffers {
         if settings.max_iter == 0 {
             return 0;
         }
-        let design = problem.design;
         let (positive, negative) = state.class_totals();
         let mut intercept = best_constant(positive, negative, problem.intercept_alpha);
         self.begin(problem, state, intercept);
@@ -120,7 +121,6 @@ impl Buffers {
             state.put_weight(feature, w);
         }
         state.intercept = intercept;
-        debug_assert_eq!(design.n_samples(), self.cells.len());
         n_iter
     }
 
@@ -287,4 +287,27 @@ fn step_intercept(problem: &Scaled<'_>, cells: &[Cell], mut b: f64) -> f64 {
         };
     }
     b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_intercept_is_the_best_of_a_fine_grid() {
+        for (p, q, alpha) in [
+            (3.0, 40.0, 1.0),
+            (40.0, 3.0, 1.0),
+            (5.0, 5.2, 1.0),
+            (4.0, 0.0, 0.5),
+        ] {
+            let value = |b: f64| p * (1.0 - b).powi(2) + q * (1.0 + b).powi(2) + alpha * b.abs();
+            let found = best_constant(p, q, Some(alpha));
+            let least = (-20_000..=20_000)
+                .map(|k| value(f64::from(k) * 1e-4))
+                .fold(f64::INFINITY, f64::min);
+            assert!(value(found) <= least + 1e-12, "{p} {q} {alpha}: {found}");
+        }
+        assert_eq!(best_constant(3.0, 4.0, None), 0.0);
+    }
 }

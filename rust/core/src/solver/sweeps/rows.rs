@@ -1,0 +1,133 @@
+//! The passes over all rows of a problem.
+
+use super::cells::{BATCH, Cell, signed, total};
+
+/// Define a function over rows that is compiled once more for AVX2: plain loops,
+/// whose sums run in eight lanes, so both versions give the same bits.
+macro_rules! compiled_twice {
+    ($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)? $body:block) => {
+        $(#[$doc])*
+        pub(super) fn $name($($arg: $type),*) $(-> $out)? {
+            #[inline(always)]
+            #[expect(clippy::inline_always, reason = "compiled inside its callers")]
+            fn plain($($arg: $type),*) $(-> $out)? $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2")]
+                fn wide($($arg: $type),*) $(-> $out)? {
+                    plain($($arg),*)
+                }
+                if std::arch::is_x86_feature_detected!("avx2") {
+                    // SAFETY: the processor has AVX2, which is all that it asks.
+                    return unsafe { wide($($arg),*) };
+                }
+            }
+            plain($($arg),*)
+        }
+    };
+}
+
+compiled_twice! {
+    /// First and second derivative of the loss in the intercept.
+    fn intercept_slope(cells: &[Cell], intercept: f32) -> (f64, f64) {
+        let (mut g, mut h) = (0.0, 0.0);
+        for cells in cells.chunks(BATCH) {
+            let (mut a, mut c) = ([0.0_f32; 8], [0.0_f32; 8]);
+            let (eights, rest) = cells.as_chunks::<8>();
+            for eight in eights {
+                for k in 0..8 {
+                    let hinge = eight[k].hinge(intercept);
+                    let weight = eight[k].signed_weight;
+                    a[k] += weight * hinge.max(0.0);
+                    c[k] += if hinge > 0.0 { weight.abs() } else { 0.0 };
+                }
+            }
+            for (k, cell) in rest.iter().enumerate() {
+                let hinge = cell.hinge(intercept);
+                a[k] += cell.signed_weight * hinge.max(0.0);
+                c[k] += if hinge > 0.0 { cell.signed_weight.abs() } else { 0.0 };
+            }
+            g += total(a);
+            h += total(c);
+        }
+        (-2.0 * g, 2.0 * h)
+    }
+}
+
+compiled_twice! {
+    /// `2 c_i` of active rows, else 0.
+    fn set_curvature(cells: &[Cell], intercept: f32, curvature: &mut Vec<f32>) {
+        curvature.clear();
+        curvature.extend(cells.iter().map(|cell| {
+            if cell.hinge(intercept) > 0.0 {
+                2.0 * cell.signed_weight.abs()
+            } else {
+                0.0
+            }
+        }));
+    }
+}
+
+compiled_twice! {
+    /// `vector_i *= factor_i`; the sum of the products.
+    fn scale(vector: &mut [f32], factors: &[f32]) -> f64 {
+        let mut sum = 0.0;
+        for (vector, factors) in vector.chunks_mut(BATCH).zip(factors.chunks(BATCH)) {
+            let mut lanes = [0.0_f32; 8];
+            let (eights, rest) = vector.as_chunks_mut::<8>();
+            let (factors, last) = factors.as_chunks::<8>();
+            for (eight, factors) in eights.iter_mut().zip(factors) {
+                for k in 0..8 {
+                    eight[k] *= factors[k];
+                    lanes[k] += eight[k];
+                }
+            }
+            for ((lane, v), f) in lanes.iter_mut().zip(rest).zip(last) {
+                *v *= f;
+                *lane += *v;
+            }
+            sum += total(lanes);
+        }
+        sum
+    }
+}
+
+compiled_twice! {
+    /// The change of the loss if `along_i + d` were added to each margin.
+    fn change(cells: &[Cell], intercept: f32, along: &[f32], d: f32) -> f64 {
+        let mut sum = 0.0;
+        for (cells, along) in cells.chunks(BATCH).zip(along.chunks(BATCH)) {
+            let mut lanes = [0.0_f32; 8];
+            let (eights, rest) = cells.as_chunks::<8>();
+            let (along, last) = along.as_chunks::<8>();
+            for (eight, along) in eights.iter().zip(along) {
+                for k in 0..8 {
+                    lanes[k] += fall(eight[k], intercept, along[k] + d);
+                }
+            }
+            for ((lane, &cell), &t) in lanes.iter_mut().zip(rest).zip(last) {
+                *lane += fall(cell, intercept, t + d);
+            }
+            sum += total(lanes);
+        }
+        sum
+    }
+}
+
+/// The change of a row's loss if `z` were added to its margin.
+#[inline]
+fn fall(cell: Cell, intercept: f32, z: f32) -> f32 {
+    let hinge = cell.hinge(intercept);
+    let after = (hinge - signed(z, cell.signed_weight)).max(0.0);
+    let before = hinge.max(0.0);
+    cell.signed_weight.abs() * ((after - before) * (after + before))
+}
+
+compiled_twice! {
+    /// Add `length * along_i` to each margin.
+    fn advance(cells: &mut [Cell], along: &[f32], length: f32) {
+        for (cell, &z) in cells.iter_mut().zip(along) {
+            cell.base -= signed(length * z, cell.signed_weight);
+        }
+    }
+}
