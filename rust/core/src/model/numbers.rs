@@ -17,7 +17,7 @@ const MAX_BITS: u32 = 40;
 /// Contexts by size, see [`context`].
 pub(super) const N_SIZES: usize = 33;
 
-/// The context of what depends on the size of a set: its number of bits.
+/// The context of what depends on a size: its number of bits.
 #[inline]
 pub(super) fn context(size: usize) -> usize {
     (usize::BITS - size.leading_zeros()).min(32) as usize
@@ -65,15 +65,6 @@ impl Encoder {
             symbol: symbol as u8,
             context: context as u8,
         });
-    }
-
-    /// Append sorted unique ids as differences less 1, the first as it is.
-    pub(super) fn put_sorted(&mut self, context: usize, ids: impl IntoIterator<Item = u32>) {
-        let mut next = 0;
-        for id in ids {
-            self.put(context, u64::from(id) - next);
-            next = u64::from(id) + 1;
-        }
     }
 
     /// A stream of floats. Mantissa bits that are zero in all of them are left
