@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -185,12 +186,21 @@ def _data(files):
     return proxtree.load_xmc(files / "train.txt")
 
 
+def _wait_until_it_reads(pid):
+    """Wait, on Linux, for the system call read(0): start-up may take its time."""
+    call = Path(f"/proc/{pid}/syscall")
+    for _ in range(300):
+        time.sleep(0.1)
+        if call.exists() and call.read_text().startswith("0 0x0 "):
+            return
+
+
 def test_interrupt_while_waiting_for_stdin(files):
     command = [sys.executable, "-m", "proxtree", "predict", str(files / "m")]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
-        time.sleep(1.5)
+        _wait_until_it_reads(process.pid)
         os.kill(process.pid, signal.SIGINT)
         assert process.wait(timeout=20) == 130
         assert process.stderr.read() == b"proxtree: interrupted\n"

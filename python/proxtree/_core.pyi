@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "MAX_THREADS",
     "LabelTree",
     "Model",
     "TextReader",
@@ -34,6 +35,9 @@ _Tree: TypeAlias = tuple[
 ]
 
 def available_bytes() -> int | None: ...
+
+MAX_THREADS: Final[int]
+
 def available_threads() -> int: ...
 def format_rows(x: _Csr, y: _Pattern, *, n_threads: int) -> bytes: ...
 def normalize_rows(x: _Csr, /) -> NDArray[np.float32]: ...

@@ -89,10 +89,13 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
 
 
 def check_n_threads(value: Any) -> int:
-    """Return the number of threads; None means the CPUs this process may use."""
+    """Return the number of threads; None means the CPUs this process may use.
+
+    Never more than the native module would use.
+    """
     if value is None:
         return _core.available_threads()
-    return check_int(value, "n_threads", 1)
+    return min(check_int(value, "n_threads", 1), _core.MAX_THREADS)
 
 
 def check_random_state(value: Any) -> int:

@@ -19,7 +19,6 @@ from proxtree.size._size_plan import SizePlan
 from proxtree.size._sizes import bound, measure
 from proxtree.tree import LabelTree
 
-
 # The native module takes no more.
 MAX_THREADS = 256
 

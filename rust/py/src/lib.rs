@@ -16,6 +16,9 @@ mod tree;
 /// The native module; Python code imports it as `proxtree._core`.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
+    /// More threads than this are never used.
+    #[pymodule_export]
+    const MAX_THREADS: usize = proxtree_core::parallel::MAX_THREADS;
     #[pymodule_export]
     use super::io::{TextReader, format_rows};
     #[pymodule_export]
