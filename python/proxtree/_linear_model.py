@@ -52,6 +52,11 @@ class LinearModel(Estimator):
     # What a row of the certificate is about.
     _problem_name = "label"
 
+    @property
+    def _stops_early(self) -> bool:
+        """Whether problems end on purpose before the gap is within `tol`."""
+        return False
+
     def _fitted_or_raise(self) -> Fitted:
         fitted: Fitted | None = vars(self).get("_fitted")
         if fitted is None:

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
         "non-zeros": f"{facts['n_nonzero']:,}, intercepts included",
         "file": size(facts["file_bytes"]),
         "dense float32": size(facts["dense_bytes"]),
-        "certificates": proofs(facts["certificates"], model._problem_name),
+        "certificates": proofs(model),
     }
     if isinstance(model, LinearLabelTree):
         facts["depths"] = _depths(model)

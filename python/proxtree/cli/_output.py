@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from proxtree._linear_model import LinearModel
+
 
 def log(args: argparse.Namespace, text: str) -> None:
     """Print a message for humans on stderr, unless they asked for quiet."""
@@ -56,11 +58,16 @@ def size(n_bytes: int) -> str:
     return f"{n_bytes} bytes"
 
 
-def proofs(summary: Mapping[str, Any], what: str) -> str:
-    """Return one line about the certificates of all that was trained.
-
-    `what` a certificate is about, a noun in the singular.
-    """
+def proofs(model: LinearModel) -> str:
+    """Return one line about the certificates of all that `model` was trained on."""
+    summary, what = model.certificate_summary(), model._problem_name
+    if model._stops_early:
+        return (
+            f"{summary['n_trained']:,} {what}s, stopped early on purpose "
+            f"(violation_tol; 0 goes on to a proof); {summary['n_converged']:,} "
+            f"converged all the same; worst relative gap "
+            f"{summary['worst_relative_gap']:.2g}"
+        )
     others = "".join(
         f", {summary[f'n_{status}']:,} {status}"
         for status in ("max_iter", "stalled")

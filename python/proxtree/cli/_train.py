@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> None:
                 "training time": f"{wall:.2f} s, solving {facts['cpu_s']:.2f} s of CPU",
                 "non-zeros": f"{estimator.n_nonzero_:,}",
                 "file": size(facts["file_bytes"]),
-                "certificates": proofs(facts["certificates"], estimator._problem_name),
+                "certificates": proofs(estimator),
             }
         ),
     )

@@ -321,6 +321,10 @@ default="kmeans"
         """
         return self._fit(X, Y, sample_weight, "max_sweeps")
 
+    @property
+    def _stops_early(self) -> bool:
+        return self.solver == "auto" and self.violation_tol != 0
+
     def _arguments(self) -> dict[str, Any]:
         is_early = self.solver == "auto"
         max_sweeps, violation_tol = self.max_sweeps, self.violation_tol
