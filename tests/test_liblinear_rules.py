@@ -29,12 +29,12 @@ class SplitMix64:
 
 def l1r_l2loss(X, s, C, eps, *, free_bias, seed=0, max_iter=1000):
     """LIBLINEAR -s 5: ||w||_1 + sum C max(0, 1 - s X w)^2; the bias is a column."""
-    l, n = X.shape
+    rows, n = X.shape
     XY = X * s[:, None]
-    w, b = np.zeros(n), np.ones(l)
+    w, b = np.zeros(n), np.ones(rows)
     square = C @ XY**2
     index, active, G_max_old, first = list(range(n)), n, np.inf, None
-    eps *= max(min((s > 0).sum(), (s < 0).sum()), 1) / l
+    eps *= max(min((s > 0).sum(), (s < 0).sum()), 1) / rows
     rng = SplitMix64(seed)
     for sweep in range(1, max_iter + 1):
         G_max, G_sum = 0.0, 0.0
@@ -56,7 +56,7 @@ def l1r_l2loss(X, s, C, eps, *, free_bias, seed=0, max_iter=1000):
                 violation = -Gp
             elif Gn > 0:
                 violation = Gn
-            elif Gp > G_max_old / l and Gn < -G_max_old / l:
+            elif Gp > G_max_old / rows and Gn < -G_max_old / rows:
                 active -= 1
                 index[k], index[active] = index[active], index[k]
                 continue
@@ -102,10 +102,10 @@ def l1r_l2loss(X, s, C, eps, *, free_bias, seed=0, max_iter=1000):
 
 def l2r_l2loss_dual(X, s, C, eps, *, seed=0, max_iter=1000):
     """LIBLINEAR -s 1: the dual of 1/2 ||w||^2 + sum C max(0, 1 - s X w)^2."""
-    l = len(s)
-    a, w = np.zeros(l), np.zeros(X.shape[1])
+    rows = len(s)
+    a, w = np.zeros(rows), np.zeros(X.shape[1])
     QD = (X**2).sum(1) + 0.5 / C
-    index, active, high, low = list(range(l)), l, np.inf, -np.inf
+    index, active, high = list(range(rows)), rows, np.inf
     rng = SplitMix64(seed)
     for sweep in range(1, max_iter + 1):
         rng.shuffle(index, active)
@@ -127,12 +127,11 @@ def l2r_l2loss_dual(X, s, C, eps, *, seed=0, max_iter=1000):
                 old, a[i] = a[i], max(a[i] - G / QD[i], 0)
                 w += (a[i] - old) * s[i] * X[i]
         if high_new - low_new <= eps:
-            if active == l:
+            if active == rows:
                 return w, sweep
-            active, high, low = l, np.inf, -np.inf
+            active, high = rows, np.inf
         else:
             high = high_new if high_new > 0 else np.inf
-            low = low_new if low_new < 0 else -np.inf
     return w, max_iter
 
 

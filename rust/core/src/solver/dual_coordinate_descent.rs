@@ -1,6 +1,7 @@
 //! LIBLINEAR's `-s 1`: coordinate descent on the dual of the L2 problem.
 
 use super::certificate::Proof;
+use super::rounding::round_to;
 use super::squared::{ROWS_PER_CHECK, Squared, add, dot};
 use super::state::Workspace;
 use super::{Certificate, Design, Intercept, Method, Problem, Settings};
@@ -70,29 +71,14 @@ struct Span {
 }
 
 impl Span {
-    const WIDEST: Self = Self {
-        low: f64::NEG_INFINITY,
-        high: f64::INFINITY,
-    };
     const EMPTY: Self = Self {
         low: f64::INFINITY,
         high: f64::NEG_INFINITY,
     };
 
-    /// As bounds of the next sweep: none on a side that 0 is not inside of.
-    fn opened(self) -> Self {
-        Self {
-            low: if self.low >= 0.0 {
-                f64::NEG_INFINITY
-            } else {
-                self.low
-            },
-            high: if self.high <= 0.0 {
-                f64::INFINITY
-            } else {
-                self.high
-            },
-        }
+    fn add(&mut self, derivative: f64) {
+        self.low = self.low.min(derivative);
+        self.high = self.high.max(derivative);
     }
 }
 
@@ -253,7 +239,8 @@ impl Dual {
             .filter(|&i| self.samples[i as usize].diagonal.is_finite())
             .collect();
         let mut n_active = active.len();
-        let mut bounds = Span::WIDEST;
+        // Derivatives beyond this at the bound make samples leave.
+        let mut beyond = f64::INFINITY;
         let (mut n_iter, mut ended) = (0, false);
         while n_iter < limit && !ended {
             for s in 0..n_active {
@@ -265,10 +252,8 @@ impl Dual {
                 if s % ROWS_PER_CHECK == 0 && problem.control.is_cancelled() {
                     break;
                 }
-                if let Some(derivative) = self.descend(problem, state, active[s] as usize, &bounds)
-                {
-                    span.high = span.high.max(derivative);
-                    span.low = span.low.min(derivative);
+                if let Some(derivative) = self.descend(problem, state, active[s] as usize, beyond) {
+                    span.add(derivative);
                     s += 1;
                 } else {
                     n_active -= 1;
@@ -280,7 +265,7 @@ impl Dual {
                 break;
             }
             let away = self.move_of_offset(problem);
-            bounds = if span.high - span.low <= eps.max(INNER_SHARE * away) {
+            beyond = if span.high - span.low <= eps.max(INNER_SHARE * away) {
                 if n_active == active.len() {
                     ended = away <= eps;
                     if !ended {
@@ -288,9 +273,11 @@ impl Dual {
                     }
                 }
                 n_active = active.len();
-                Span::WIDEST
+                f64::INFINITY
+            } else if span.high > 0.0 {
+                span.high
             } else {
-                span.opened()
+                f64::INFINITY
             };
             self.watch(problem, state);
         }
@@ -305,7 +292,7 @@ impl Dual {
         problem: &Squared<'_>,
         state: &mut Workspace,
         i: usize,
-        bounds: &Span,
+        beyond: f64,
     ) -> Option<f64> {
         let (ids, values) = problem.design.rows().row(i);
         let intercept = self.intercept();
@@ -313,10 +300,10 @@ impl Dual {
         let z = dot(ids, values, &state.weights) + intercept;
         let slope = sample.sign * z - 1.0 + sample.a * sample.diagonal;
         if sample.a == 0.0 {
-            if slope > bounds.high {
+            if slope > beyond {
                 return None;
             }
-            if slope >= 0.0 {
+            if slope >= 1e9 {
                 return Some(0.0);
             }
         }
@@ -408,10 +395,10 @@ impl Dual {
         state.intercept = self.intercept();
         state.note_weights();
         if settings.round_weights {
-            state.round_weights();
+            state.round_weights(settings.weight_bits());
         }
         if settings.round_intercept {
-            state.intercept = f64::from(state.intercept as f32);
+            state.intercept = round_to(state.intercept, settings.intercept_bits());
         }
         if settings.prune > 0.0 {
             state.prune(settings.prune);
