@@ -17,7 +17,7 @@ from proxtree.size._size_plan import SizePlan
 
 # Thresholds that are tried for weights that take too much.
 PRUNES = (0.05, 0.1, 0.2, 0.3, 0.5)
-SHARE = 0.04
+SHARE = 0.05
 
 
 def memory_limit(value: Any) -> int | None:

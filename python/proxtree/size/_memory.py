@@ -6,8 +6,9 @@ the weights follows from the data, the tree and the number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,10 @@ COLUMN = 32
 WORKSPACE_ROW = 16 + 1 + 4 + 4 + 45
 # A feature: weight, gradient, flags, working set, sweep list, candidates.
 WORKSPACE_FEATURE = 8 + 8 + 2 + 3 * 4
-# Share of a node's values in the columns that Newton steps gather.
-GATHERED = 0.6
+# Share of a node's values in the columns that solves gather: of a tree's few sweeps;
+# of solves that go on to the gap.
+GATHERED = 0.1
+GATHERED_TO_THE_GAP = 0.6
 # A weight while its node is put together: solver's output, doubled while it grows,
 # and a sort key; then model::Entry with its share of feature ids and offsets.
 WEIGHT_ASSEMBLED = 2 * 8 + 4 + 16
@@ -39,12 +42,9 @@ WEIGHT_KEPT = 8 + 8 * 0.6
 PROBLEM = 72 + 65 + 65 + 116
 # model::NodeClassifiers, two vectors of positives, the node's own structures.
 NODE = 400
-# Of memory that solves of one node freed, the share that those of another, with
-# arrays of other sizes, cannot use; and what is forgotten here. Fitted, as are
-# GATHERED and Newton's buffers, to five data sets on one and two threads, whose
-# planned peak is then 1.02 to 1.29 of the measured one (benches/RESULTS.md).
-HOLES = 0.4
-SLACK = 1.12
+# What is forgotten here. Fitted, as are the gathered columns and Newton's buffers, to
+# fits of data sets on one and two threads (benches/RESULTS.md).
+SLACK = 1.04
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ class Account:
     nnz_y: int
     weighted: bool
     normalize: bool
+    #: Whether problems end at the duality gap alone.
+    to_the_gap: bool
 
     @classmethod
     def of(
@@ -68,21 +70,21 @@ class Account:
         X: sparse.csr_matrix[np.float32],
         Y: sparse.csr_matrix[np.uint8],
         *,
-        root_rows: str,
+        arguments: Mapping[str, Any],
         weighted: bool,
-        normalize: bool,
     ) -> Account:
         """Take the shapes of checked X and Y."""
         return cls(
             trees,
-            root_rows,
+            arguments["root_rows"],
             X.shape[0],
             X.shape[1],
             Y.shape[1],
             X.nnz,
             Y.nnz,
             weighted,
-            normalize,
+            arguments["normalize"],
+            arguments["violation_tol"] == 0,
         )
 
     def peak(self, weights: Sequence[Floats], n_threads: int) -> float:
@@ -128,7 +130,7 @@ class Account:
         workspace = (
             WORKSPACE_ROW * n_rows
             + WORKSPACE_FEATURE * n_features
-            + GATHERED * VALUE * nnz
+            + (GATHERED_TO_THE_GAP if self.to_the_gap else GATHERED) * VALUE * nnz
         )
         assembling = WEIGHT_ASSEMBLED * weights
         # train::Job: large nodes by all threads, the others by one each.
@@ -136,18 +138,13 @@ class Account:
         is_large = work > work.sum() / (4 * n_threads)
         hands = np.where(is_large, n_threads, 1)
         besides = design + assembling
-        # What the first node's solves free, the allocator keeps and gives to those of
-        # later nodes, in part: pieces of other sizes leave holes.
-        first = int(np.argmax(work))
-        kept_back = n_threads * float(workspace[first])
-        own = hands * workspace
-        solving = np.maximum(own, kept_back) + HOLES * np.minimum(own, kept_back)
-        solving[first] = own[first]
+        # The allocator keeps what the solves of the first, largest node free.
+        kept_back = n_threads * float(workspace[np.argmax(work)])
+        solving = np.maximum(hands * workspace, kept_back)
         largest = float((besides + solving)[is_large].max(initial=0.0))
         small = np.argsort(-(besides + workspace)[~is_large])[:n_threads]
-        small_own = float(workspace[~is_large][small].sum())
         side_by_side = float(besides[~is_large][small].sum())
-        side_by_side += max(small_own, kept_back) + HOLES * min(small_own, kept_back)
+        side_by_side += max(kept_back, float(workspace[~is_large][small].sum()))
         extractors = 4.0 * n_threads * (self.n_samples + self.n_features)
         rows_of_nodes = 4 * float(tree.n_rows.sum()) + 4 * self.n_samples
         return rows_of_nodes + extractors + max(largest, side_by_side)

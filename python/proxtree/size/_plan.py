@@ -19,7 +19,7 @@ from proxtree.size._planner import Planner
 from proxtree.size._size_plan import SizePlan
 
 # Of the work of training.
-SHARE = 0.04
+SHARE = 0.05
 
 
 @overload
@@ -62,7 +62,7 @@ def plan(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Y : {array-like, sparse matrix, list of lists} of shape (n_samples, n_labels)
         As in `fit`.
-    sample : float, default=0.04
+    sample : float, default=0.05
         About which share of the work of training to spend on the estimates, in
         [0, 1]: about 1 % of the problems of a large tree, and never fewer than 64
         problems. With 0 nothing is trained, and what would be estimated is None.

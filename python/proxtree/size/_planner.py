@@ -55,9 +55,8 @@ class Planner:
             [measure(X, Y, tree, n_threads) for tree in trees],
             X,
             Y,
-            root_rows=arguments["root_rows"],
+            arguments=arguments,
             weighted=sample_weight is not None,
-            normalize=arguments["normalize"],
         )
         exact = exact_plan(account, arguments, n_threads)
         fixed_s += time.process_time() - start

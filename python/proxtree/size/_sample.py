@@ -22,7 +22,7 @@ LEAST = 64
 # a problem to begin, a problem by its covariate, a node by its stored values.
 # Only the sample's efficiency hangs on them: estimates are ratios of what was seen.
 PROBLEM_S = 1e-5
-COVARIATE_S = 5e-9
+COVARIATE_S = 2.5e-9
 NODE_S = 3e-5
 VALUE_S = 3e-8
 # Expected weights grow with the smaller class to this power.
