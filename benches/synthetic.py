@@ -14,9 +14,9 @@ import numpy as np
 from scipy import sparse
 
 TOPIC_WORDS = 150
-LABEL_WORDS = 12
+LABEL_WORDS = 30
 # Shares of a row's words: the language, the topic; the rest is its labels'.
-FROM_LANGUAGE, FROM_TOPIC = 0.35, 0.3
+FROM_LANGUAGE, FROM_TOPIC = 0.5, 0.35
 # Share of a row's labels that are of its topic.
 OF_TOPIC = 0.85
 

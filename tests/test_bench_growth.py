@@ -53,7 +53,8 @@ def test_labels_can_be_learned(benches):
     labels, _ = model.predict_topk(X[2500:], k=1)
     found = metrics.precision_at_k(Y[2500:], labels, 1)
     frequent = np.full((500, 1), np.bincount(Y.indices).argmax())
-    assert found > 0.5 > 1.5 * metrics.precision_at_k(Y[2500:], frequent, 1)
+    # Topics alone, without the labels' own words, give 0.61.
+    assert found > 0.75 > 3 * metrics.precision_at_k(Y[2500:], frequent, 1)
 
 
 def test_an_exponent_is_a_slope_of_logarithms(benches):

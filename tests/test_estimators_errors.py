@@ -49,7 +49,7 @@ def test_parameters_are_checked_by_fit(problem, params, error):
 
 
 def test_solver_errors_list_what_there_is(problem):
-    with pytest.raises(DataError, match='"auto" or "forward_backward" or "coord'):
+    with pytest.raises(DataError, match='"auto" or "forward_backward" or'):
         LinearOneVsRest(solver="newton").fit(*problem)
     with pytest.raises(DataError, match="no option 'sigma'; its options: var"):
         LinearOneVsRest(solver="coordinate_descent", solver_options={"sigma": 1}).fit(

@@ -15,19 +15,27 @@ def soft(u, threshold):
 
 def algorithm_1(
     A, s, lam, c=1.0, *, w=None, first_step=0.1, step_shrink=0.1,
-    min_iter=300, max_iter=1800, step_tol=1e-4,
+    min_iter=300, max_iter=1800, step_tol=1e-4, ridge=0.0,
 ):  # fmt: skip
-    """Minimise lam |w|_1 + sum c max(0, 1 - s A w)^2, A with the constant column."""
+    """Minimise lam |w|_1 + sum ridge/2 w^2 + sum c max(0, 1 - s A w)^2.
+
+    A has the constant column, `ridge` a value for each column. As released but for
+    the ridge.
+    """
     w = np.zeros(A.shape[1]) if w is None else w
-    for t in range(1, max_iter + 1):
+
+    def smooth(w):
         hinge = np.maximum(0, 1 - s * (A @ w))
-        loss, gradient = (c * hinge**2).sum(), -2 * A.T @ (c * s * hinge)
+        value = (c * hinge**2).sum() + 0.5 * (ridge * w**2).sum()
+        return value, ridge * w - 2 * A.T @ (c * s * hinge)
+
+    for t in range(1, max_iter + 1):
+        loss, gradient = smooth(w)
         step = first_step
         while True:
             new = soft(w - step * gradient, lam * step)
             d = new - w
-            loss_new = (c * np.maximum(0, 1 - s * (A @ new)) ** 2).sum()
-            if loss_new <= loss + gradient @ d + d @ d / (2 * step):
+            if smooth(new)[0] <= loss + gradient @ d + d @ d / (2 * step):
                 break
             step *= step_shrink
         change = np.linalg.norm(d) / max(1e-13, np.linalg.norm(w))
@@ -79,6 +87,7 @@ def test_as_released_at_the_limit():
     scale=st.sampled_from([None, 1.0, 0.2, 30.0]),
     weighted=st.booleans(),
     start=st.booleans(),
+    ridge=st.sampled_from([0.0, 0.0, 0.5, 30.0]),
     constants=st.fixed_dictionaries(
         {},
         optional={
@@ -90,7 +99,7 @@ def test_as_released_at_the_limit():
     ),
 )
 @settings(max_examples=40)
-def test_the_same_iterates(seed, alpha, scale, weighted, start, constants):
+def test_the_same_iterates(seed, alpha, scale, weighted, start, ridge, constants):
     X, y = make(seed, n=30, d=8)
     c = np.random.default_rng(seed).choice([0.0, 0.5, 3.0], 30) if weighted else None
     if weighted:
@@ -103,11 +112,12 @@ def test_the_same_iterates(seed, alpha, scale, weighted, start, constants):
         begin[:8] = w0
     w, n_iter = algorithm_1(
         A, np.where(y, 1, -1), alpha, 1.0 if c is None else c, w=begin,
-        **{"max_iter": 60, **constants},
+        ridge=ridge * (np.arange(A.shape[1]) < 8), **{"max_iter": 60, **constants},
     )  # fmt: skip
     solution = solve(
         X, y, alpha, solver="forward_backward", max_iter=60, sample_weight=c, w0=w0,
-        fit_intercept=scale is not None, intercept_scaling=scale or 1.0, **constants,
+        fit_intercept=scale is not None, intercept_scaling=scale or 1.0, ridge=ridge,
+        **constants,
     )  # fmt: skip
     assert solution.n_iter == n_iter
     np.testing.assert_allclose(solution.coef, w[:8], rtol=1e-6, atol=1e-7)

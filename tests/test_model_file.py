@@ -166,18 +166,18 @@ def test_a_pipe_is_written_through(tmp_path):
 
 def test_damaged_files_are_format_errors_that_name_the_file(tmp_path):
     path = tmp_path / "m"
-    shutil.copy(DATA / "label_tree_v1.model", path)
+    shutil.copy(DATA / "label_tree_v2.model", path)
     data = path.read_bytes()
-    path.write_bytes(data[:-1] + b"\xff")
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     with pytest.raises(FormatError, match=r"m: section tree0\.\w+ is damaged"):
         Model.load(path)
     for broken in (b"", data[:300], np.random.default_rng(0).bytes(500)):
         path.write_bytes(broken)
         with pytest.raises(FormatError, match="m: not a proxtree model"):
             Model.load(path)
-    newer = data.replace(rb"format_version\":1", rb"format_version\":2")
+    newer = data.replace(rb"format_version\":2", rb"format_version\":3")
     path.write_bytes(newer)
-    with pytest.raises(FormatError, match=r"version 2.*reads format version 1"):
+    with pytest.raises(FormatError, match=r"version 3.*reads format versions 1 to 2"):
         Model.load(path)
 
 

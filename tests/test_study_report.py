@@ -64,20 +64,43 @@ def made_up(fixed, varied):
 
 
 @pytest.mark.parametrize(
-    ("fixed", "varied", "falls", "smaller"),
+    ("fixed", "varied", "falls", "end", "varied_falls", "smaller"),
     [
         # EUR-Lex, Wiki10-31K and Amazon-670K of the paper.
-        ((0.240, 0.223, 0.223, 0.223, 0.223), (0.270, 0.185, 0.157), True, False),
-        ((0.908, 0.431, 0.359, 0.356, 0.355), (0.818, 0.579, 0.507), True, True),
-        ((0.624, 0.196, 0.072, 0.046, 0.041), (0.290, 0.209, 0.174), True, True),
-        ((0.3, 0.4, 0.2, 0.2, 0.2), (0.5, 0.5, 0.2), False, False),
-        ((0.3, 0.3, 0.2, 0.2, 0.2), (0.5, 0.5, 0.3), False, True),
+        (
+            (0.240, 0.223, 0.223, 0.223, 0.223),
+            (0.270, 0.185, 0.157),
+            True,
+            "3 on",
+            True,
+            False,
+        ),
+        (
+            (0.908, 0.431, 0.359, 0.356, 0.355),
+            (0.818, 0.579, 0.507),
+            True,
+            "4 on",
+            True,
+            True,
+        ),
+        (
+            (0.624, 0.196, 0.072, 0.046, 0.041),
+            (0.290, 0.209, 0.174),
+            True,
+            "still falls at depth 6",
+            True,
+            True,
+        ),
+        ((0.3, 0.4, 0.2, 0.2, 0.2), (0.5, 0.1, 0.2), False, "0.200", False, False),
+        ((0.3, 0.3, 0.2, 0.2, 0.2), (0.5, 0.6, 0.3), False, "0.200", False, True),
     ],
 )
-def test_statements_are_judged(fixed, varied, falls, smaller):
-    size, depth, k = (found for _, found in statements(made_up(fixed, varied)))
+def test_statements_are_judged(fixed, varied, falls, end, varied_falls, smaller):
+    size, depth, by_k, k = (found for _, found in statements(made_up(fixed, varied)))
     assert size == f"{100 * fixed[-1]:.1f} % with 5,000 labels"
     assert depth.startswith("holds" if falls else "does not hold")
+    assert depth.endswith(end)
+    assert by_k.startswith("holds" if varied_falls else "does not hold")
     assert k.startswith("holds" if smaller else "does not hold")
 
 

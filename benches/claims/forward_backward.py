@@ -142,7 +142,7 @@ def main() -> None:
     parser.add_argument("--labels", type=int, default=40, help="how many (40)")
     parser.add_argument("--C", type=float, nargs="+", default=[1.0, 10.0])
     parser.add_argument(
-        "--limit", type=int, default=5000, help="of FISTA to the gap (5000)"
+        "--limit", type=int, default=2000, help="of FISTA to the gap (2000)"
     )
     parser.add_argument("-o", "--output", type=Path, help="also write the report here")
     args = parser.parse_args()

@@ -61,7 +61,7 @@ def _settings(estimator: LinearModel) -> str:
         # The arguments are among the parameters.
         plan = fitted.plan.to_dict()
         del plan["settings"]
-        settings["plan"] = plan
+        settings["plan"] = {k: v for k, v in plan.items() if v is not None}
     return json.dumps(settings, sort_keys=True)
 
 

@@ -200,8 +200,8 @@ def solve(
 
     "forward_backward" repeats ``w = soft(w - step * gradient, step * alpha)``, the
     intercept's column treated like all others (Algorithm 1 of PRoXML), and certifies
-    the intercept as it is left. The paper names no constants; those here are of the
-    released code, xmc-aalto/proxml, which differs from the paper and from this solver:
+    the intercept as it is left. Constants and limits are those of the released code,
+    xmc-aalto/proxml. It differs from the paper's algorithm and from this solver:
 
     * alpha is fixed at 0.1 there and the losses are weighted by an option instead
       (C = 1 unless given, so ``alpha=0.1`` is its default problem, LIBLINEAR's C =

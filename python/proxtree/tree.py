@@ -23,6 +23,7 @@ from proxtree.exceptions import DataError
 
 __all__ = ["LabelTree", "as_label_tree", "label_features"]
 
+MOST_PLANS = 100
 CLUSTERINGS = ("kmeans", "spherical", "balanced", "balanced_2means")
 
 
@@ -99,8 +100,8 @@ class LabelTree:
 
     __slots__ = ("_native", "_planned")
     _native: _core.LabelTree
-    # What `plan` found out about it, no part of its value.
-    _planned: Any
+    # What `plan` found out about it, latest last; no part of its value.
+    _planned: list[Any]
 
     def __init__(self, native: _core.LabelTree) -> None:
         if not isinstance(native, _core.LabelTree):
@@ -108,13 +109,15 @@ class LabelTree:
                 "use LabelTree.build, flat, from_nested, from_parents or from_file"
             )
         object.__setattr__(self, "_native", native)
-        object.__setattr__(self, "_planned", None)
+        object.__setattr__(self, "_planned", [])
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a LabelTree is immutable: {name} cannot be set")
 
     def _remember(self, planned: Any) -> None:
-        object.__setattr__(self, "_planned", planned)
+        """Keep a plan of this tree, so that `fit` can show it beside the truth."""
+        self._planned.append(planned)
+        del self._planned[:-MOST_PLANS]
 
     @classmethod
     def build(

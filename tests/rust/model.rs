@@ -192,12 +192,10 @@ proptest! {
 #[test]
 fn a_damaged_section_is_named() {
     let mut bytes = to_bytes(&flat_model(), &description()).unwrap();
-    // 2.0, the last weight, before the byte sections that follow in the file.
-    let weight = 2.0f32.to_le_bytes();
-    let at = bytes.windows(4).rposition(|w| w == weight).unwrap();
-    bytes[at] ^= 1;
+    // The last section of the file: label 2 has no positives.
+    *bytes.last_mut().unwrap() ^= 1;
     let e = from_bytes(&bytes).unwrap_err().to_string();
-    assert!(e.contains("section tree0.weights is damaged"), "{e}");
+    assert!(e.contains("section untrained is damaged"), "{e}");
 }
 
 #[test]
@@ -212,12 +210,12 @@ fn foreign_and_newer_files_are_told_apart() {
     assert!(message(&foreign).contains("a safetensors file, but not a proxtree model"));
 
     let mut newer = to_bytes(&flat_model(), &description()).unwrap();
-    let version = b"format_version\\\":1";
+    let version = b"format_version\\\":2";
     let at = newer.windows(version.len()).position(|w| w == version);
     newer[at.unwrap() + version.len() - 1] = b'7';
     let e = message(&newer);
     assert!(
-        e.contains("format version 7") && e.contains("reads format version 1"),
+        e.contains("format version 7") && e.contains("reads format versions 1 to 2"),
         "{e}"
     );
 
@@ -265,20 +263,22 @@ fn top(model: LinearTreeModel, row: &[f32]) -> (Vec<i32>, Vec<f32>) {
     (top.labels, top.scores)
 }
 
-/// Files of format version 1 as proxtree 0.1.0 wrote them. They must load for
-/// as long as version 1 is read.
+/// Files as proxtree 0.1.0 wrote them, of both format versions. They must load for
+/// as long as their version is read.
 ///
 /// Depth one: W = [[1, 0, -0.5, 0], [0, 0, 2, 0], 0], b = [0.25, 0, -1], label 2
 /// without positives. For x = (2, 0, 1, 0): z = (2 - 0.5 + 0.25, 2, -1).
 #[test]
 fn golden_one_vs_rest_predicts_as_by_hand() {
-    let (model, about) = load(&golden("one_vs_rest_v1.model")).unwrap();
-    assert_eq!(about.class_name, "LinearOneVsRest");
-    assert_eq!(about.settings, "{\"alpha\": 1.0}");
-    assert_eq!(about.extra[0].bytes, b"a\nb\nc");
-    let (labels, scores) = top(model, &[2.0, 0.0, 1.0, 0.0]);
-    assert_eq!(labels, [1, 0, -1]);
-    assert_eq!(scores, [2.0, 1.75, f32::NEG_INFINITY]);
+    for name in ["one_vs_rest_v1.model", "one_vs_rest_v2.model"] {
+        let (model, about) = load(&golden(name)).unwrap();
+        assert_eq!(about.class_name, "LinearOneVsRest");
+        assert_eq!(about.settings, "{\"alpha\": 1.0}");
+        assert_eq!(about.extra[0].bytes, b"a\nb\nc");
+        let (labels, scores) = top(model, &[2.0, 0.0, 1.0, 0.0]);
+        assert_eq!(labels, [1, 0, -1]);
+        assert_eq!(scores, [2.0, 1.75, f32::NEG_INFINITY]);
+    }
 }
 
 /// Root over node 1 (w = (1, 0)) and label 2 (w = (0, 0.5), b = -0.5); node 1
@@ -287,12 +287,28 @@ fn golden_one_vs_rest_predicts_as_by_hand() {
 /// of labels 0, 1, 2 are 0 - 0.25, 0 - 0, -1.
 #[test]
 fn golden_tree_predicts_as_by_hand() {
-    let (model, about) = load(&golden("label_tree_v1.model")).unwrap();
-    assert_eq!(about.class_name, "LinearLabelTree");
-    let (labels, scores) = top(model, &[1.0, 1.0]);
-    assert_eq!(labels, [1, 0, 2]);
-    let expected = [1.0, (-0.25f32).exp(), (-1.0f32).exp()];
-    for (score, expected) in scores.iter().zip(expected) {
-        assert!((score - expected).abs() < 1e-7);
+    for name in ["label_tree_v1.model", "label_tree_v2.model"] {
+        let (model, about) = load(&golden(name)).unwrap();
+        assert_eq!(about.class_name, "LinearLabelTree");
+        let (labels, scores) = top(model, &[1.0, 1.0]);
+        assert_eq!(labels, [1, 0, 2]);
+        let expected = [1.0, (-0.25f32).exp(), (-1.0f32).exp()];
+        for (score, expected) in scores.iter().zip(expected) {
+            assert!((score - expected).abs() < 1e-7);
+        }
+    }
+}
+
+/// A model read from version 1 is written, and read again, as version 2.
+#[test]
+fn version_1_turns_into_version_2() {
+    for name in ["one_vs_rest", "label_tree"] {
+        let old = load(&golden(&format!("{name}_v1.model"))).unwrap();
+        let bytes = to_bytes(&old.0, &old.1).unwrap();
+        assert_eq!(from_bytes(&bytes).unwrap(), old);
+        assert_eq!(
+            std::fs::read(golden(&format!("{name}_v2.model"))).unwrap(),
+            bytes
+        );
     }
 }

@@ -139,7 +139,7 @@ def byte_count(text: str) -> int:
 
 
 _SIZE = re.compile(
-    r"([0-9.]+(?:e[0-9]+)?) *(|k|m|g|t|kb|mb|gb|tb|kib|mib|gib|tib|b)", re.I
+    r"([0-9]+(?:\.[0-9]*)?(?:e[0-9]+)?) *(|k|m|g|t|kb|mb|gb|tb|kib|mib|gib|tib|b)", re.I
 )
 _UNITS = {"": 1, "b": 1} | {
     name + end: base**power

@@ -134,8 +134,8 @@ class TrainableModel(LinearModel):
 
 def _planned(trees: list[LabelTree], exact: SizePlan) -> SizePlan:
     """Return what was planned for this very training, with its estimates."""
-    known = trees[0]._planned
-    return known if isinstance(known, SizePlan) and known.agrees(exact) else exact
+    known: list[SizePlan] = trees[0]._planned
+    return next((plan for plan in reversed(known) if plan.agrees(exact)), exact)
 
 
 def training_data(

@@ -65,8 +65,10 @@ def estimated_fields(
             _file.file_bytes(
                 s.tree,
                 s.trained(account.root_rows)[2],
+                account.n_features,
                 scale * w,
                 min(1.0, scale) * _estimate.n_intercepts(t) if intercept else 0.0,
+                t.weights.data,
             )
             for s, w, t in zip(sizes, weights, trained, strict=True)
         ]

@@ -1,4 +1,9 @@
-"""Size of a model file before there is a model: what each part will take."""
+"""Size of a model file before there is a model: the bits that each part will take.
+
+As `rust/core/src/model/encoding.rs` writes them: an integer takes a Huffman code of
+its number of bits and those after the leading one, a float a Huffman code of its
+exponent and 24 bits.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +16,17 @@ from proxtree.tree import LabelTree
 Floats = NDArray[np.float64]
 
 # The file's head with its settings, checksums and plan; a depth of the plan's table;
-# a further tree's sections.
+# a further tree's sections; the codes of a tree's streams.
 HEAD = 2700
 DEPTH_HEAD = 250
 TREE_HEAD = 900
+CODES = 250
 # Distinct features of a node for each of its weights, at most all it uses; 0.40 to
 # 0.56 on five data sets whose nodes have 100 children (benches/RESULTS.md).
 RUNS_PER_WEIGHT = 0.5
-# A feature's gap and run length, each mostly one byte.
-RUN_BYTES = 2.25
-WEIGHT_BYTES = 4
+# Bits of a Huffman code above the entropy, and of a float besides its exponent.
+LOSS = 0.1
+FLOAT_BITS = 24
 # Relative error of all this, besides that of the weights.
 ERROR = 0.05
 
@@ -28,35 +34,50 @@ ERROR = 0.05
 def file_bytes(
     tree: LabelTree,
     n_features: NDArray[np.int64],
+    n_all_features: int,
     weights: Floats,
     n_intercepts: float,
+    values: NDArray[np.float32],
 ) -> float:
-    """Return the bytes of a tree with these weights and used features by node."""
-    child_ptr, _ = tree._native.parts()
-    n_children = _differences(child_ptr)
+    """Return the bytes of a tree's sections.
+
+    `n_features` are used, and `weights` expected, in each node; `values` are weights
+    such as the model's will be.
+    """
+    n_children = _differences(tree._native.parts()[0])
     runs = np.minimum(RUNS_PER_WEIGHT * weights, n_features)
     runs = np.where(n_children == 1, np.minimum(weights, n_features), runs)
-    per_run = weights / np.maximum(runs, 1e-9)
-    # A run's children are gaps, one byte below 128: of r among K, a share
-    # (1 - 128/K)^r of the gaps is larger.
-    ids = 1.0 + sum(
-        np.clip(1.0 - step / n_children, 0.0, None) ** np.maximum(per_run, 1.0)
-        for step in (1 << 7, 1 << 14, 1 << 21)
-    )
-    n_problems = int(n_children.sum())
-    intercept = 8 if tree.n_nodes == 1 else 4
-    return float(
-        tree_bytes(tree)
-        + (weights * (WEIGHT_BYTES + ids)).sum()
-        + RUN_BYTES * runs.sum()
-        + len(n_children)
-        + intercept * n_intercepts
-        + n_problems / 8
-    )
+    runs = np.maximum(runs, 1e-9)
+    per_run = np.maximum(weights / runs, 1.0)
+    gaps = _geometric_bits(np.maximum(n_all_features / runs - 1.0, 0.0))
+    lengths = _geometric_bits(per_run - 1.0)
+    ids = _geometric_bits(np.maximum(n_children / (per_run + 1.0) - 1.0, 0.0))
+    value_bits = FLOAT_BITS + LOSS + _entropy(np.frexp(values)[1])
+    bits = float((runs * (gaps + lengths)).sum() + (weights * (ids + value_bits)).sum())
+    # Intercepts are near one another.
+    intercept_bits = 64 if tree.n_nodes == 1 else FLOAT_BITS + 2
+    bits += intercept_bits * n_intercepts + int(n_children.sum())
+    return CODES + tree_bytes(tree) + bits / 8
 
 
-def tree_bytes(tree: LabelTree) -> int:
-    """Return the bytes of the tree itself, exactly."""
+def _geometric_bits(mean: Floats) -> Floats:
+    """Return the entropy of a geometric number from zero, with its code's loss."""
+    safe = np.maximum(mean, 1e-12)
+    result: Floats = np.log2(1.0 + safe) + safe * np.log2(1.0 + 1.0 / safe)
+    return np.maximum(1.0, result + LOSS)
+
+
+def _entropy(symbols: NDArray[np.int64] | NDArray[np.int32]) -> float:
+    """Return the bits a symbol takes in a code made for these."""
+    if not len(symbols):
+        return 0.0
+    share = np.unique(symbols, return_counts=True)[1] / len(symbols)
+    # No code is shorter than a bit.
+    return max(1.0, float(-(share * np.log2(share)).sum()))
+
+
+def tree_bytes(tree: LabelTree) -> float:
+    """Return the bytes of the tree itself, up to the loss of its codes."""
     child_ptr, children = tree._native.parts()
     n_children = _differences(child_ptr)
     node = np.repeat(np.arange(len(n_children)), n_children)
@@ -66,8 +87,9 @@ def tree_bytes(tree: LabelTree) -> int:
     before = np.concatenate([[0], ids[:-1]])
     before[np.concatenate([[True], own[1:] != own[:-1]])[: len(own)]] = 0
     step = ids - before
-    codes = 1 + ((step << 1) ^ (step >> 63))
-    return int(_varint(n_children).sum() + _varint(codes).sum() + (~is_label).sum())
+    codes = np.zeros(len(children), np.int64)
+    codes[is_label] = 1 + ((step << 1) ^ (step >> 63))
+    return (_integer_bits(n_children) + _integer_bits(codes)) / 8
 
 
 def _differences(pointers: NDArray[np.uint32]) -> NDArray[np.int64]:
@@ -76,9 +98,9 @@ def _differences(pointers: NDArray[np.uint32]) -> NDArray[np.int64]:
     return result
 
 
-def _varint(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many bytes of seven bits each value takes."""
-    length = np.ones(len(values), np.int64)
-    for shift in range(7, 63, 7):
-        length += values >= 1 << shift
-    return length
+def _integer_bits(values: NDArray[np.int64]) -> float:
+    """Return the bits of integers in one code."""
+    # Exact below 2^53: frexp's exponent is the number of bits.
+    n_bits = np.frexp(values.astype(np.float64))[1]
+    raw = np.maximum(n_bits - 1, 0).sum()
+    return float(raw) + len(values) * _entropy(n_bits)

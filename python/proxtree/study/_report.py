@@ -53,6 +53,11 @@ def statements(study: SpaceStudy) -> list[tuple[str, str]]:
     last = means[-1]
     still = next((i for i, drop in enumerate(drops) if drop < _STILL), len(drops))
     stays = all(abs(drop) < _STILL for drop in drops[still:])
+    if still == len(drops):
+        end = f"; still falls at depth {max(fixed)}"
+    else:
+        end = f"; falls by less than 2 % from depth {min(fixed) + still} on"
+    by_depth = [varied[depth][0] for depth in sorted(varied)]
     return [
         (
             "a tree takes 20 to 40 % of one-vs-rest on small sets, under 10 % on large",
@@ -62,7 +67,16 @@ def statements(study: SpaceStudy) -> list[tuple[str, str]]:
             "with fixed K the ratio falls with depth, then stays",
             ("holds: " if stays else "does not hold: ")
             + ", ".join(f"{mean:.3f}" for mean in means)
-            + (f"; falls by less than 2 % from depth {still + 2} on" if stays else ""),
+            + (end if stays else ""),
+        ),
+        (
+            "with varied K the ratio falls with depth",
+            (
+                "holds: "
+                if by_depth == sorted(by_depth, reverse=True)
+                else "does not hold: "
+            )
+            + ", ".join(f"{mean:.3f}" for mean in by_depth),
         ),
         (
             "at d_max = 4 fixed K is smaller than varied K",

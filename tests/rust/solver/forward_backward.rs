@@ -77,7 +77,7 @@ fn steps_are_in_the_callers_units() {
 }
 
 /// Two features, one far larger: the first step must shrink by the square of that.
-/// From w = 0 the gradient is -2 (x_1, x_2) for the one positive row; the bound
+/// From w = 0 the gradient is `-2 (x_1, x_2)` for the one positive row; the bound
 /// holds from step <= 1 / (2 ||x||^2) = 1 / 2.02e4 on if the row stays active.
 #[test]
 fn the_first_step_is_searched() {

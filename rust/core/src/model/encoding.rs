@@ -26,7 +26,7 @@ pub(super) struct Streams {
     /// Per node: number of features, then per feature the difference to the one
     /// before (less 1, except the first) and the length of its run less 1.
     pub(super) features: Vec<u8>,
-    /// Per run: the children, coded like features.
+    /// Per run: the children, as differences like features.
     pub(super) children: Vec<u8>,
     /// Per run: the weights.
     pub(super) weights: Vec<u8>,
@@ -68,7 +68,7 @@ pub(super) fn encode(trained: &TrainedTree) -> Streams {
     let mut children = Encoder::new(N_SIZES);
     let mut weights = Vec::new();
     for node in trained.nodes() {
-        let (ids, n_children) = (node.features(), context(node.n_children()));
+        let (ids, n_children) = (node.features(), node.n_children());
         features.put(0, ids.len() as u64);
         let mut next = 0;
         for (&feature, w) in ids.iter().zip(node.offsets().windows(2)) {
@@ -76,7 +76,12 @@ pub(super) fn encode(trained: &TrainedTree) -> Streams {
             features.put(2 + context(ids.len()), u64::from(feature) - next);
             features.put(1, run.len() as u64 - 1);
             next = u64::from(feature) + 1;
-            children.put_sorted(n_children, run.iter().map(|e| e.child));
+            let mut next_child = 0;
+            for (at, e) in run.iter().enumerate() {
+                let of = gap_context(n_children, next_child, run.len() - at);
+                children.put(of, u64::from(e.child) - next_child);
+                next_child = u64::from(e.child) + 1;
+            }
             weights.extend(run.iter().map(|e| e.weight));
         }
     }
@@ -109,6 +114,13 @@ pub(super) fn encode(trained: &TrainedTree) -> Streams {
         intercept_mask,
         intercepts,
     }
+}
+
+/// The context of the gap before the next of `n_left` children: by the gap's mean
+/// if they spread evenly over those not before `next`.
+#[inline]
+fn gap_context(n_children: usize, next: u64, n_left: usize) -> usize {
+    context(n_children.saturating_sub(next as usize) / n_left)
 }
 
 /// Intercepts of depth one are f64, others were rounded when the tree was built.
@@ -184,7 +196,7 @@ fn decode_nodes(
         let mut offsets = Vec::with_capacity(n_features + 1);
         let mut entries = Vec::new();
         offsets.push(0);
-        let (by_features, by_children) = (2 + context(n_features), context(n_children));
+        let by_features = 2 + context(n_features);
         let mut next = 0;
         for _ in 0..n_features {
             ids.push(features.take_sorted(by_features, &mut next)?);
@@ -193,8 +205,9 @@ fn decode_nodes(
                 return Err(features.error("announces more weights than there are"));
             }
             let mut next_child = 0;
-            for _ in 0..=length {
-                let child = children.take_sorted(by_children, &mut next_child)?;
+            for at in 0..=length {
+                let of = gap_context(n_children, next_child, (length + 1 - at) as usize);
+                let child = children.take_sorted(of, &mut next_child)?;
                 let weight = weights.take()?;
                 entries.push(Entry { child, weight });
             }

@@ -4,8 +4,9 @@
 //! integer the symbol is its number of bits, the leading one left out of what
 //! follows; of a float it is its exponent, followed by sign and mantissa. A
 //! stream may keep a code for each of several contexts, which the caller tells
-//! apart by what it knows before it reads. The codes come first: per context the
-//! least symbol (8 bits), how many from there (9 bits), a length each (4 bits).
+//! apart by what it knows before it reads. The codes come first: per context a bit,
+//! 0 for one without numbers, or 1, the least symbol (8 bits), how many follow it
+//! (8 bits) and their codes' lengths (4 bits each).
 
 use super::bits::{BitReader, BitWriter};
 use super::huffman::{self, MAX_LENGTH};
@@ -17,7 +18,7 @@ const MAX_BITS: u32 = 40;
 /// Contexts by size, see [`context`].
 pub(super) const N_SIZES: usize = 33;
 
-/// The context of what depends on the size of a set: its number of bits.
+/// The context of what depends on a size: its number of bits.
 #[inline]
 pub(super) fn context(size: usize) -> usize {
     (usize::BITS - size.leading_zeros()).min(32) as usize
@@ -67,15 +68,6 @@ impl Encoder {
         });
     }
 
-    /// Append sorted unique ids as differences less 1, the first as it is.
-    pub(super) fn put_sorted(&mut self, context: usize, ids: impl IntoIterator<Item = u32>) {
-        let mut next = 0;
-        for id in ids {
-            self.put(context, u64::from(id) - next);
-            next = u64::from(id) + 1;
-        }
-    }
-
     /// A stream of floats. Mantissa bits that are zero in all of them are left
     /// out; the first byte says how many stay.
     pub(super) fn floats(values: &[f32]) -> Vec<u8> {
@@ -114,8 +106,11 @@ impl Encoder {
             let lengths = huffman::lengths(counts);
             let first = lengths.iter().position(|&l| l > 0).unwrap_or(0);
             let end = lengths.iter().rposition(|&l| l > 0).map_or(0, |at| at + 1);
-            out.put(first as u64, 8);
-            out.put((end - first) as u64, 9);
+            out.put(u64::from(end > 0), 1);
+            if end > 0 {
+                out.put(first as u64, 8);
+                out.put((end - first) as u64 - 1, 8);
+            }
             for &length in &lengths[first..end] {
                 out.put(u64::from(length), 4);
             }
@@ -169,8 +164,11 @@ impl<'a> Decoder<'a> {
         let ends = || Error::format(format!("section {}: ends within its codes", self.name));
         for context in 0..n_contexts {
             self.bits.refill();
+            if self.bits.take(1).ok_or_else(ends)? == 0 {
+                continue;
+            }
             let first = self.bits.take(8).ok_or_else(ends)? as usize;
-            let n = self.bits.take(9).ok_or_else(ends)? as usize;
+            let n = self.bits.take(8).ok_or_else(ends)? as usize + 1;
             let mut lengths = vec![0u8; first];
             for _ in 0..n {
                 self.bits.refill();
@@ -267,14 +265,14 @@ mod tests {
     }
 
     /// 2, 3, 0 by hand. Symbols: 2 bits twice (code 1, then the last bit), none
-    /// once (code 0). Codes: least symbol 0, 3 of them, lengths 1, 0, 1.
+    /// once (code 0). Codes: least symbol 0, 2 after it, lengths 1, 0, 1.
     #[test]
     fn the_layout_is_as_documented() {
         let mut encoder = Encoder::new(1);
         for n in [2, 3, 0] {
             encoder.put(0, n);
         }
-        let bits = "00000000 000000011 0001 0000 0001 10 11 0".replace(' ', "");
+        let bits = "1 00000000 00000010 0001 0000 0001 10 11 0".replace(' ', "");
         let bytes: Vec<u8> = format!("{bits}100000")
             .as_bytes()
             .chunks(8)

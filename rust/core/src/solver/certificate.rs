@@ -1,6 +1,7 @@
 //! Gradient, objective and dual point: how far from the optimum at most.
 
 use super::intercept::{EXACT, solve_intercept};
+use super::rounding::round_to;
 use super::state::{Scaled, Workspace};
 use super::{Certificate, Settings, Status};
 use crate::parallel::Control;
@@ -97,12 +98,12 @@ fn prove_with(
     intercept_steps: usize,
 ) -> Proof {
     if settings.round_weights {
-        state.round_weights();
+        state.round_weights(settings.weight_bits());
     }
     state.refresh(problem.design);
     solve_intercept(problem, state, intercept_steps);
     if settings.round_intercept {
-        state.intercept = f64::from(state.intercept as f32);
+        state.intercept = round_to(state.intercept, settings.intercept_bits());
     }
     let sums = loss_gradient(problem, state, (1.0, 1.0));
     let (mut l1, mut l2) = (0.0, 0.0);

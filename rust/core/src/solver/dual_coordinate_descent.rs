@@ -1,6 +1,7 @@
 //! LIBLINEAR's `-s 1`: coordinate descent on the dual of the L2 problem.
 
 use super::certificate::Proof;
+use super::rounding::round_to;
 use super::squared::{ROWS_PER_CHECK, Squared, add, dot};
 use super::state::Workspace;
 use super::{Certificate, Design, Intercept, Method, Problem, Settings};
@@ -394,10 +395,10 @@ impl Dual {
         state.intercept = self.intercept();
         state.note_weights();
         if settings.round_weights {
-            state.round_weights();
+            state.round_weights(settings.weight_bits());
         }
         if settings.round_intercept {
-            state.intercept = f64::from(state.intercept as f32);
+            state.intercept = round_to(state.intercept, settings.intercept_bits());
         }
         if settings.prune > 0.0 {
             state.prune(settings.prune);

@@ -27,6 +27,7 @@ mod method;
 mod newton;
 mod proximal;
 mod ray;
+mod rounding;
 mod rounds;
 mod smooth;
 mod squared;
@@ -98,9 +99,11 @@ pub struct Settings {
     pub max_iter: u64,
     /// Weights below this in absolute value are set to zero after the solve.
     pub prune: f64,
-    /// End with weights that are exact as `f32`, certified as such.
+    /// End with weights that are exact as `f32`, certified as such; in a deep
+    /// tree that stops on violations with the 8 significant bits of bfloat16.
     pub round_weights: bool,
-    /// End with an intercept that is exact as `f32` too: deep trees store it so.
+    /// End with an intercept that is exact as `f32` too: deep trees store it so,
+    /// those that stop on violations with 12 significant bits.
     pub round_intercept: bool,
     /// Record (seconds, objective, gap) at every look at the gap.
     pub history: bool,

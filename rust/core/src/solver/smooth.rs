@@ -103,10 +103,10 @@ impl<'a> Smooth<'a> {
     ) -> bool {
         let by_rows = !self.is_sparse(next);
         let intercept = self.intercept(next);
-        if !by_rows {
-            self.add_columns(next, next_z);
-        } else {
+        if by_rows {
             next_z.clear();
+        } else {
+            self.add_columns(next, next_z);
         }
         let n_features = self.n_features();
         let moves = next[..n_features].iter().zip(w);
@@ -121,8 +121,7 @@ impl<'a> Smooth<'a> {
             }
             next_z[i] += intercept;
             rise += row.weight() * bend(row.sign() * z[i], row.sign() * next_z[i]);
-            // Not `rise > limit`: that would let NaN pass.
-            if !(rise <= limit) {
+            if rise > limit || rise.is_nan() {
                 return false;
             }
         }
@@ -134,7 +133,9 @@ impl<'a> Smooth<'a> {
         let mut z = Vec::new();
         self.add_columns(w, &mut z);
         let intercept = self.intercept(w);
-        z.iter_mut().for_each(|z| *z += intercept);
+        for z in &mut z {
+            *z += intercept;
+        }
         z
     }
 

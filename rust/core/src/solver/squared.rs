@@ -1,6 +1,7 @@
 //! The L2-regularised squared hinge: its problem, and the proof of a solution.
 
 use super::certificate::Proof;
+use super::rounding::round_to;
 use super::state::Workspace;
 use super::{Design, Intercept, Problem, Settings};
 use crate::parallel::Control;
@@ -147,7 +148,7 @@ impl<'a> Squared<'a> {
             pull / (ridge + total)
         };
         if settings.round_intercept {
-            state.intercept = f64::from(state.intercept as f32);
+            state.intercept = round_to(state.intercept, settings.intercept_bits());
         }
         let mut duals: Vec<f64> = (0..self.design.n_samples())
             .map(|i| {

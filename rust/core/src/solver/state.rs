@@ -6,6 +6,7 @@ use super::certificate::Proof;
 use super::compact::Compact;
 use super::dual_coordinate_descent::SharedStart;
 use super::newton::NewtonBuffers;
+use super::rounding::round_to;
 use super::support::Support;
 use super::{Design, Intercept, Moment, Problem};
 use crate::Result;
@@ -403,11 +404,12 @@ impl Workspace {
             .filter(|&j| self.weights[j as usize] != 0.0)
     }
 
-    /// Round the weights to `f32`, as they will be stored.
-    pub(super) fn round_weights(&mut self) {
+    /// Round the weights to `f32` of so many significant bits, as they will be
+    /// stored.
+    pub(super) fn round_weights(&mut self, n_bits: u32) {
         for &j in &self.seen {
             let w = &mut self.weights[j as usize];
-            *w = f64::from(*w as f32);
+            *w = round_to(*w, n_bits);
         }
     }
 

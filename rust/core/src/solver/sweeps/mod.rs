@@ -30,7 +30,7 @@ pub(super) fn run(
     state: &mut Workspace,
     control: &Control,
 ) -> Certificate {
-    if narrow::fits(problem) && state.nonzero().next().is_none() {
+    if narrow::fits(problem, share) && state.nonzero().next().is_none() {
         narrow::run(problem, settings, share, state, control)
     } else {
         wide::run(problem, settings, share, state, control)

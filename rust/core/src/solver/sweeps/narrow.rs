@@ -17,6 +17,10 @@ const INTERCEPT_STEPS: usize = 2;
 /// squares and sums of a billion rows far inside the range of `f32`.
 const WIDEST: f64 = 1e6;
 
+/// Least share of the first violations to stop at: rounding in `f32` leaves about
+/// a hundredth of it.
+const LEAST_SHARE: f64 = 1e-3;
+
 /// Share of the predicted fall that a step must reach (LIBLINEAR's sigma).
 const SUFFICIENT: f64 = 0.01;
 
@@ -43,13 +47,14 @@ pub(in crate::solver) struct Buffers {
     newton: newton::Buffers,
 }
 
-/// Whether `f32` holds the problem's numbers well.
-pub(super) fn fits(problem: &Problem<'_>) -> bool {
+/// Whether `f32` holds the problem's numbers well enough to stop at this share.
+pub(super) fn fits(problem: &Problem<'_>, share: f64) -> bool {
     let design = problem.design;
     let alpha = problem.alpha / problem.class_weight.1;
     let heaviest =
         design.largest_weight() * (problem.class_weight.0 / problem.class_weight.1).max(1.0);
-    design.largest_value() <= WIDEST
+    share >= LEAST_SHARE
+        && design.largest_value() <= WIDEST
         && heaviest <= WIDEST
         && (1.0 / WIDEST..=WIDEST).contains(&alpha)
 }

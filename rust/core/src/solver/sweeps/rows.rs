@@ -1,4 +1,8 @@
 //! The passes over all rows of a problem.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "lanes of several arrays side by side"
+)]
 
 use super::cells::{BATCH, Cell, signed, total};
 

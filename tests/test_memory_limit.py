@@ -1,0 +1,136 @@
+"""Trainings that do not fit are refused before they begin, with what would fit."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from proxtree import DataError, LinearLabelTree, LinearOneVsRest, _core, plan
+
+X = np.eye(40, 8)
+Y = [[i % 4] for i in range(40)]
+
+
+def need(message):
+    return int(re.search(r"needs about (\d+) bytes", message)[1])
+
+
+@pytest.mark.parametrize("cls", [LinearLabelTree, LinearOneVsRest])
+def test_a_tiny_limit_is_refused_with_need_and_limit(cls):
+    model = cls(memory_limit=1000, n_threads=2)
+    with pytest.raises(MemoryError) as error:
+        model.fit(X, Y)
+    message = str(error.value)
+    assert "the limit is 1000" in message
+    assert "no other setting of this model fits" in message
+    assert need(message) > 1000
+    # Nothing half fitted is left.
+    assert not model.__sklearn_is_fitted__()
+
+
+def test_what_is_proposed_fits_and_what_is_not_does_not():
+    rng = np.random.default_rng(0)
+    wide = rng.random((3000, 60)).astype(np.float32)
+    labels = [[j] for j in rng.integers(0, 30, 3000).tolist()]
+
+    def message(**parameters):
+        with pytest.raises(MemoryError) as error:
+            LinearLabelTree(memory_limit=1, **parameters).fit(wide, labels)
+        return str(error.value)
+
+    two, one = need(message(n_threads=2)), need(message(n_threads=1))
+    assert one < two
+    # Between the two: one thread is proposed, and does.
+    limit = 2_000_000 + one
+    if limit >= two:
+        limit = two - 1
+    with pytest.raises(MemoryError, match="these fit: n_threads=1"):
+        LinearLabelTree(memory_limit=limit, n_threads=2).fit(wide, labels)
+    LinearLabelTree(memory_limit=limit, n_threads=1).fit(wide, labels)
+
+
+def test_a_large_limit_and_none_change_nothing():
+    free = LinearLabelTree().fit(X, Y)
+    for limit in (None, 10**12):
+        model = LinearLabelTree(memory_limit=limit).fit(X, Y)
+        assert model.predict_topk(X)[1].tobytes() == free.predict_topk(X)[1].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("limit", "error"), [(0, DataError), (-5, DataError), ("4GB", TypeError)]
+)
+def test_limits_are_checked(limit, error):
+    with pytest.raises(error, match="memory_limit"):
+        LinearOneVsRest(memory_limit=limit).fit(X, Y)
+
+
+RESIDENT = """
+import resource, sys
+import numpy as np
+from scipy import sparse
+from proxtree import LinearLabelTree, LabelTree, _core
+
+rng = np.random.default_rng(0)
+n, d, per_row = 100_000, 2_000_000, 40
+indices = np.sort(rng.integers(0, d, (n, per_row))).ravel()
+indptr = np.arange(0, n * per_row + 1, per_row)
+X = sparse.csr_matrix((np.ones(n * per_row, np.float32), indices, indptr), shape=(n, d))
+X.sum_duplicates()
+Y = [[i % 50] for i in range(n)]
+status = open("/proc/self/status").read()
+used = int(status.split("VmSize:")[1].split()[0])
+room = int(sys.argv[1])
+limit = used * 1024 + room
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+left = _core.available_bytes()
+assert left <= room, (left, room)
+try:
+    LinearLabelTree(tree=LabelTree.flat(50), n_threads=4).fit(X, Y)
+except MemoryError as error:
+    print("MemoryError:", error)
+else:
+    print("done")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS bites on Linux")
+def test_the_limit_of_the_address_space_is_the_default():
+    result = subprocess.run(
+        [sys.executable, "-c", RESIDENT, str(300 << 20)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr[-500:]
+    assert result.stdout.startswith("MemoryError: no memory for training 50 labels")
+    limit = int(re.search(r"the limit is (\d+)", result.stdout)[1])
+    assert limit <= 300 << 20 < need(result.stdout)
+
+
+def test_what_there_is_is_known_here():
+    free = _core.available_bytes()
+    assert free is None or free > 0
+
+
+def test_between_the_bounds_a_sample_decides():
+    rng = np.random.default_rng(1)
+    dense = rng.standard_normal((200, 300)).astype(np.float32)
+    labels = [[i % 150] for i in range(200)]
+    settings = {"alpha": 1e-3, "max_depth": 1, "n_threads": 1, "max_sweeps": 3}
+
+    def fit(limit):
+        return LinearLabelTree(memory_limit=limit, **settings).fit(dense, labels)
+
+    with pytest.raises(MemoryError) as error:
+        fit(1)
+    without_weights = need(str(error.value))
+    planned = plan(dense, labels, **settings)
+    assert planned.peak_memory_bytes > without_weights + 100_000
+    # What is needed without weights fits, what they take does not.
+    limit = int(planned.peak_memory_bytes) - 50_000
+    with pytest.raises(MemoryError, match=f"the limit is {limit}"):
+        fit(limit)
+    fit(int(planned.peak_memory_bytes) + 50_000)
