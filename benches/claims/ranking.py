@@ -44,7 +44,7 @@ METHODS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 L1: list[dict[str, Any]] = [{"alpha": alpha} for alpha in (3.0, 1.0, 0.3)]
 L2: list[dict[str, Any]] = [
-    {"solver": "dual_coordinate_descent", "C": C} for C in (0.3, 1.0, 3.0)
+    {"solver": "dual_coordinate_descent", "C": C} for C in (0.1, 0.3, 1.0)
 ]
 
 

@@ -303,7 +303,7 @@ impl Dual {
             if slope > beyond {
                 return None;
             }
-            if slope >= 1e9 {
+            if slope >= 0.0 {
                 return Some(0.0);
             }
         }
