@@ -13,7 +13,6 @@ macro_rules! compiled_twice {
         $(#[$doc])*
         pub(super) fn $name($($arg: $type),*) $(-> $out)? {
             #[inline(always)]
-            #[expect(clippy::inline_always, reason = "compiled inside its callers")]
             fn plain($($arg: $type),*) $(-> $out)? $body
             #[cfg(target_arch = "x86_64")]
             {
