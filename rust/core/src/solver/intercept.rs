@@ -13,9 +13,8 @@ pub(super) const EXACT: usize = 100;
 /// tune spoils the dual point and so the gap.
 pub(super) fn solve_intercept(problem: &Scaled<'_>, state: &mut Workspace, max_steps: usize) {
     if let Some(alpha) = problem.intercept_alpha {
-        state.intercept = minimise_intercept(state.intercept, alpha, max_steps, |b| {
-            derivatives(state, b)
-        });
+        state.intercept =
+            minimise_intercept(state.intercept, alpha, max_steps, |b| derivatives(state, b));
     }
 }
 
