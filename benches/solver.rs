@@ -73,5 +73,51 @@ fn bench(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, bench);
+/// Several alphas, each from the weights of the one before, and each from nothing.
+fn path(criterion: &mut Criterion) {
+    let matrix = draw::Draw(1).rows(20_000, 20_000, 30);
+    let design = Design::new(matrix.view(), None, &Control::default()).unwrap();
+    let mut workspace = Workspace::new(&design);
+    let positives = (0..design.n_features())
+        .map(|j| design.column(j).0)
+        .min_by_key(|ids| ids.len().abs_diff(200))
+        .unwrap();
+    let settings = Settings {
+        method: Method::Auto,
+        tol: 1e-3,
+        max_iter: DEFAULT_MAX_ITER,
+        stop: Stop::Gap,
+        prune: 0.0,
+        round_weights: false,
+        round_intercept: false,
+        history: false,
+    };
+    let mut group = criterion.benchmark_group("path of 5 alphas");
+    group.sample_size(10);
+    for warm in [true, false] {
+        group.bench_function(if warm { "warm" } else { "cold" }, |bencher| {
+            bencher.iter(|| {
+                let mut start = Vec::new();
+                for alpha in [4.0, 2.0, 1.0, 0.5, 0.25] {
+                    let problem = Problem {
+                        design: &design,
+                        positives,
+                        alpha,
+                        ridge: 0.0,
+                        class_weight: (1.0, 1.0),
+                        intercept: Intercept::Penalized(1.0),
+                    };
+                    let control = Control::default();
+                    solve(&problem, &settings, &start, &mut workspace, &control).unwrap();
+                    if warm {
+                        start = workspace.weights().to_vec();
+                    }
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, bench, path);
 criterion_main!(benches);

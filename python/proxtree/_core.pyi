@@ -16,7 +16,7 @@ __all__ = [
     "kmeans",
     "label_features",
     "normalize_rows",
-    "solve",
+    "solve_path",
     "train",
 ]
 
@@ -32,12 +32,12 @@ _Tree: TypeAlias = tuple[
 def available_threads() -> int: ...
 def format_rows(x: _Csr, y: _Pattern, *, n_threads: int) -> bytes: ...
 def normalize_rows(x: _Csr, /) -> NDArray[np.float32]: ...
-def solve(
+def solve_path(
     x: _Csr,
     positives: NDArray[np.bool_],
     *,
     solver: str,
-    alpha: float,
+    alphas: list[float],
     tol: float,
     max_iter: int | None,
     intercept_scaling: float,
@@ -46,7 +46,7 @@ def solve(
     ridge: float,
     w0: NDArray[np.float64] | None,
     history: bool,
-) -> dict[str, Any]: ...
+) -> list[dict[str, Any]]: ...
 def train(
     x: _Csr,
     y: _Pattern,

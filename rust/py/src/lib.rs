@@ -21,7 +21,7 @@ mod _core {
     #[pymodule_export]
     use super::runtime::available_threads;
     #[pymodule_export]
-    use super::train::{solve, train};
+    use super::train::{solve_path, train};
     #[pymodule_export]
     use super::tree::{LabelTree, kmeans, label_features};
 }

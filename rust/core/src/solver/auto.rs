@@ -109,8 +109,8 @@ fn grow(problem: &Scaled<'_>, state: &mut Workspace) -> f64 {
     violation
 }
 
-/// Lower the objective on the working set until no violation exceeds `target`.
-/// Returns the iterations used.
+/// Lower the objective on the working set until no violation on the rows that
+/// matter exceeds `target`. Returns the iterations used.
 fn inner(problem: &Scaled<'_>, state: &mut Workspace, target: f64, budget: u64) -> u64 {
     let mut compact = std::mem::take(&mut state.compact);
     let mut used = 0;
@@ -125,6 +125,7 @@ fn inner(problem: &Scaled<'_>, state: &mut Workspace, target: f64, budget: u64) 
     used
 }
 
+/// Sweeps and Newton steps on the gathered rows.
 fn lower(
     problem: &Scaled<'_>,
     state: &mut Workspace,
