@@ -53,12 +53,12 @@ impl NewtonBuffers {
         if n_bound > 0 {
             self.apply_hessian(support);
             for k in 0..n {
-                if self.conjugate[k] != 0.0 {
+                if self.conjugate[k] == 0.0 {
+                    self.residual.push(-self.gradient[k] - self.product[k]);
+                } else {
                     self.direction[k] = self.conjugate[k];
                     self.held[k] = true;
                     self.residual.push(0.0);
-                } else {
-                    self.residual.push(-self.gradient[k] - self.product[k]);
                 }
             }
         } else {
