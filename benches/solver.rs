@@ -91,5 +91,35 @@ fn bench(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, bench);
+/// Several alphas, each from the weights of the one before, and each from nothing.
+fn path(criterion: &mut Criterion) {
+    let matrix = draw::Draw(1).rows(20_000, 20_000, 30);
+    let design = Design::new(matrix.view(), None, &Control::default()).unwrap();
+    let mut workspace = Workspace::new(&design);
+    let positives = positives(&design, 200);
+    let settings = settings(Method::Auto);
+    let mut group = criterion.benchmark_group("path of 5 alphas");
+    group.sample_size(10);
+    for warm in [true, false] {
+        group.bench_function(if warm { "warm" } else { "cold" }, |bencher| {
+            bencher.iter(|| {
+                let mut start = Vec::new();
+                for alpha in [4.0, 2.0, 1.0, 0.5, 0.25] {
+                    let problem = Problem {
+                        alpha,
+                        ..problem(&design, &positives)
+                    };
+                    let control = Control::default();
+                    solve(&problem, &settings, &start, &mut workspace, &control).unwrap();
+                    if warm {
+                        start = workspace.weights().to_vec();
+                    }
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, bench, path);
 criterion_main!(benches);

@@ -20,7 +20,7 @@ __all__ = [
     "label_features",
     "measure",
     "normalize_rows",
-    "solve",
+    "solve_path",
     "train",
     "train_some",
 ]
@@ -41,13 +41,13 @@ MAX_THREADS: Final[int]
 def available_threads() -> int: ...
 def format_rows(x: _Csr, y: _Pattern, *, n_threads: int) -> bytes: ...
 def normalize_rows(x: _Csr, /) -> NDArray[np.float32]: ...
-def solve(
+def solve_path(
     x: _Csr,
     positives: NDArray[np.bool_],
     *,
     solver: str,
     solver_options: dict[str, Any],
-    alpha: float,
+    alphas: list[float],
     tol: float,
     max_iter: int | None,
     intercept_scaling: float,
@@ -57,7 +57,7 @@ def solve(
     w0: NDArray[np.float64] | None,
     history: bool,
     seed: int,
-) -> dict[str, Any]: ...
+) -> list[dict[str, Any]]: ...
 
 @final
 class TrainSettings:

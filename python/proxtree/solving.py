@@ -251,36 +251,44 @@ def solve(
     >>> solve([[1.0], [-1.0]], [1, 0], fit_intercept=False, **l2).coef.round(6)
     array([0.8])
     """
-    X = check_X(X)
-    n_samples, n_features = X.shape
-    if n_samples == 0:
-        raise DataError(f"X has shape {X.shape}: there are no samples")
-    scaling = check_real(intercept_scaling, "intercept_scaling")
-    result = _core.solve(
-        csr_arg(X),
-        _positives(y, n_samples),
-        **solver_arguments(solver, solver_options),
-        alpha=check_real(alpha, "alpha"),
-        tol=check_real(tol, "tol"),
-        max_iter=None if max_iter is None else check_int(max_iter, "max_iter", 1),
-        # The native module takes 0 for no intercept.
-        intercept_scaling=scaling if check_bool(fit_intercept, "fit_intercept") else 0,
-        penalize_intercept=check_bool(penalize_intercept, "penalize_intercept"),
-        sample_weight=check_sample_weight(sample_weight, n_samples),
-        ridge=check_ridge(ridge, solver),
-        w0=None if w0 is None else _start(w0, n_features),
-        history=check_bool(history, "history"),
-        seed=check_random_state(random_state),
-    )
-    return Solution(**{**result, "status": STATUS[result["status"]].item()})
+    options: dict[str, Any] = {
+        "solver": solver,
+        "tol": tol,
+        "max_iter": max_iter,
+        "fit_intercept": fit_intercept,
+        "intercept_scaling": intercept_scaling,
+        "penalize_intercept": penalize_intercept,
+        "sample_weight": sample_weight,
+        "ridge": ridge,
+        "w0": w0,
+        "history": history,
+        "random_state": random_state,
+    }
+    return solve_path(X, y, [alpha], **options, **solver_options)[0]
 
 
 def solve_path(
-    X: Any, y: ArrayLike, alphas: Iterable[float], **options: Any
+    X: Any,
+    y: ArrayLike,
+    alphas: Iterable[float],
+    *,
+    solver: str = "auto",
+    tol: float = 1e-3,
+    max_iter: int | None = None,
+    fit_intercept: bool = True,
+    intercept_scaling: float = 1.0,
+    penalize_intercept: bool = True,
+    sample_weight: ArrayLike | None = None,
+    ridge: float = 0.0,
+    w0: ArrayLike | None = None,
+    history: bool = False,
+    random_state: int | None = 0,
+    **solver_options: Any,
 ) -> list[Solution]:
     """Solve for several `alphas` in the order given, each from the one before.
 
-    Decreasing alphas are the fast order.
+    Decreasing alphas are the fast order. X is checked and turned into columns
+    once; the `seconds` of the first solution have that in them.
 
     Parameters
     ----------
@@ -288,8 +296,12 @@ def solve_path(
         As in `solve`.
     alphas : iterable of float
         Each > 0.
-    **options
-        The keyword arguments of `solve`; `w0` is where the first one begins.
+    solver, tol, max_iter, fit_intercept, intercept_scaling, penalize_intercept
+        As in `solve`.
+    sample_weight, ridge, history, random_state, **solver_options
+        As in `solve`.
+    w0 : array-like of shape (n_features,), optional
+        Where the first one begins.
 
     Returns
     -------
@@ -308,13 +320,27 @@ def solve_path(
     [[0.0], [0.5]]
     """
     X = check_X(X)
-    positives = _positives(y, X.shape[0])
-    start = options.pop("w0", None)
-    solutions = []
-    for alpha in alphas:
-        solutions.append(solve(X, positives, alpha, w0=start, **options))
-        start = solutions[-1].coef
-    return solutions
+    n_samples, n_features = X.shape
+    if n_samples == 0:
+        raise DataError(f"X has shape {X.shape}: there are no samples")
+    scaling = check_real(intercept_scaling, "intercept_scaling")
+    results = _core.solve_path(
+        csr_arg(X),
+        _positives(y, n_samples),
+        **solver_arguments(solver, solver_options),
+        alphas=[check_real(alpha, "alpha") for alpha in alphas],
+        tol=check_real(tol, "tol"),
+        max_iter=None if max_iter is None else check_int(max_iter, "max_iter", 1),
+        # The native module takes 0 for no intercept.
+        intercept_scaling=scaling if check_bool(fit_intercept, "fit_intercept") else 0,
+        penalize_intercept=check_bool(penalize_intercept, "penalize_intercept"),
+        sample_weight=check_sample_weight(sample_weight, n_samples),
+        ridge=check_ridge(ridge, solver),
+        w0=None if w0 is None else _start(w0, n_features),
+        history=check_bool(history, "history"),
+        seed=check_random_state(random_state),
+    )
+    return [Solution(**{**r, "status": STATUS[r["status"]].item()}) for r in results]
 
 
 def _positives(y: ArrayLike, n_samples: int) -> NDArray[np.bool_]:

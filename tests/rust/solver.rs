@@ -236,6 +236,24 @@ fn large_supports_are_proved_too() {
     }
 }
 
+/// A round works on the rows near their margin only. Those left out come back
+/// when weights move far, and the objective must not rise for it.
+#[test]
+fn rows_left_out_never_raise_the_objective() {
+    for seed in 0..40 {
+        for alpha in [1e-4, 1e-2, 0.5] {
+            let case = Case::random(seed, 60, 25).alpha(alpha).tol(1e-6);
+            let s = case.solve(Method::Auto);
+            for pair in s.history.windows(2) {
+                assert!(
+                    pair[1].1 <= pair[0].1 * (1.0 + 1e-9),
+                    "seed {seed} alpha {alpha}: {pair:?}"
+                );
+            }
+        }
+    }
+}
+
 /// With only positives and a free intercept the optimum is 0, exactly: rounding
 /// of weights that add up to the whole must leave no loss behind.
 #[test]

@@ -28,7 +28,7 @@ mod _core {
     #[pymodule_export]
     use super::size::{available_bytes, measure, train_some};
     #[pymodule_export]
-    use super::train::{TrainSettings, solve, train};
+    use super::train::{TrainSettings, solve_path, train};
     #[pymodule_export]
     use super::tree::{LabelTree, kmeans, label_features};
 }

@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyReadonlyArray1};
 use proxtree_core::model::Scoring;
 use proxtree_core::solver::{
-    Certificate, Design, Intercept, Problem, Settings, Stop, Workspace, solve as solve_core,
+    Certificate, Design, Intercept, Moment, Problem, Settings, Stop, Workspace, solve as solve_core,
 };
 use proxtree_core::train::{ClassWeight, Plan, Recipe, Record, RootRows, train_model};
 use proxtree_core::{Error, Result};
@@ -27,16 +27,18 @@ fn intercept(scaling: f64, penalize: bool) -> Intercept {
     }
 }
 
-/// Solve one problem; see `proxtree.solve`.
+/// Solve one problem for each alpha in turn, each from the weights of the one
+/// before; see `proxtree.solve_path`. The rows are checked and turned into columns
+/// once.
 #[pyfunction]
-#[pyo3(signature = (x, positives, *, solver, solver_options, alpha, tol, max_iter, intercept_scaling, penalize_intercept, sample_weight, ridge, w0, history, seed))]
-pub(crate) fn solve<'py>(
+#[pyo3(signature = (x, positives, *, solver, solver_options, alphas, tol, max_iter, intercept_scaling, penalize_intercept, sample_weight, ridge, w0, history, seed))]
+pub(crate) fn solve_path<'py>(
     py: Python<'py>,
     x: CsrArg<'py>,
     positives: PyReadonlyArray1<'py, bool>,
     solver: &str,
     solver_options: &Bound<'py, PyDict>,
-    alpha: f64,
+    alphas: Vec<f64>,
     tol: f64,
     max_iter: Option<u64>,
     intercept_scaling: f64,
@@ -46,13 +48,13 @@ pub(crate) fn solve<'py>(
     w0: Option<PyReadonlyArray1<'py, f64>>,
     history: bool,
     seed: u64,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let method = method(solver, solver_options, seed)?;
     let x = x.parts()?;
     let positives = positives.as_slice()?;
     let sample_weight = sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
     let w0 = w0.as_ref().map(|w| w.as_slice()).transpose()?;
-    let (certificate, coef, moments, seconds) = runtime::run(py, 1, None, |control| {
+    let solved = runtime::run(py, 1, None, |control| {
         let x = x.matrix()?;
         if positives.len() != x.n_rows() {
             return Err(Error::data(format!(
@@ -61,20 +63,6 @@ pub(crate) fn solve<'py>(
                 x.n_rows()
             )));
         }
-        let start = proxtree_core::parallel::thread_cpu_seconds();
-        let design = Design::new(x, sample_weight, control)?;
-        let positives: Vec<u32> = (0..)
-            .zip(positives)
-            .filter_map(|(i, &p)| p.then_some(i))
-            .collect();
-        let problem = Problem {
-            design: &design,
-            positives: &positives,
-            alpha,
-            ridge,
-            class_weight: (1.0, 1.0),
-            intercept: intercept(intercept_scaling, penalize_intercept),
-        };
         let settings = Settings {
             method,
             tol,
@@ -85,33 +73,58 @@ pub(crate) fn solve<'py>(
             round_intercept: false,
             history,
         };
-        let begin: Vec<(u32, f64)> = (0..)
+        // The first problem's time has the columns in it.
+        let mut start = proxtree_core::parallel::thread_cpu_seconds();
+        let design = Design::new(x, sample_weight, control)?;
+        let positives: Vec<u32> = (0..)
+            .zip(positives)
+            .filter_map(|(i, &p)| p.then_some(i))
+            .collect();
+        let mut begin: Vec<(u32, f64)> = (0..)
             .zip(w0.unwrap_or_default().iter().copied())
             .filter(|&(_, w)| w != 0.0)
             .collect();
         Workspace::check_room(&design, 1)?;
         let mut workspace = Workspace::new(&design);
-        let certificate = solve_core(&problem, &settings, &begin, &mut workspace, control)?;
-        control.check()?;
-        let mut coef = vec![0.0; design.n_features()];
-        for &(j, w) in workspace.weights() {
-            coef[j as usize] = w;
+        let mut solved = Vec::with_capacity(alphas.len());
+        for &alpha in &alphas {
+            let problem = Problem {
+                design: &design,
+                positives: &positives,
+                alpha,
+                ridge,
+                class_weight: (1.0, 1.0),
+                intercept: intercept(intercept_scaling, penalize_intercept),
+            };
+            let certificate = solve_core(&problem, &settings, &begin, &mut workspace, control)?;
+            control.check()?;
+            begin = workspace.weights().to_vec();
+            let mut coef = vec![0.0; design.n_features()];
+            for &(j, w) in &begin {
+                coef[j as usize] = w;
+            }
+            let now = proxtree_core::parallel::thread_cpu_seconds();
+            let seconds = now - start - workspace.watched_seconds();
+            solved.push((certificate, coef, workspace.history().to_vec(), seconds));
+            start = now;
         }
-        let took = proxtree_core::parallel::thread_cpu_seconds() - start;
-        let seconds = took - workspace.watched_seconds();
-        Ok((certificate, coef, workspace.history().to_vec(), seconds))
+        Ok(solved)
     })?;
-    let out = PyDict::new(py);
-    out.set_item("coef", PyArray1::from_vec(py, coef))?;
-    out.set_item("intercept", certificate.intercept)?;
-    out.set_item("objective", certificate.objective)?;
-    out.set_item("dual_objective", certificate.dual_objective)?;
-    out.set_item("gap", certificate.gap())?;
-    out.set_item("n_iter", certificate.n_iter)?;
-    out.set_item("status", certificate.status as u8)?;
-    out.set_item("seconds", seconds)?;
-    out.set_item("history", moments)?;
-    Ok(out)
+    let dict =
+        |(certificate, coef, moments, seconds): (Certificate, Vec<f64>, Vec<Moment>, f64)| {
+            let out = PyDict::new(py);
+            out.set_item("coef", PyArray1::from_vec(py, coef))?;
+            out.set_item("intercept", certificate.intercept)?;
+            out.set_item("objective", certificate.objective)?;
+            out.set_item("dual_objective", certificate.dual_objective)?;
+            out.set_item("gap", certificate.gap())?;
+            out.set_item("n_iter", certificate.n_iter)?;
+            out.set_item("status", certificate.status as u8)?;
+            out.set_item("seconds", seconds)?;
+            out.set_item("history", moments)?;
+            Ok(out)
+        };
+    solved.into_iter().map(dict).collect()
 }
 
 /// How all problems of a model are trained; see `proxtree.LinearLabelTree`.

@@ -8,8 +8,10 @@ use super::state::{Scaled, Workspace};
 use super::{Certificate, Problem, Settings};
 use crate::parallel::Control;
 
-/// First size of the working set; later ones are a multiple of the support.
+/// First size of the working set; later ones are twice the support, three times
+/// once that is no longer small.
 const FIRST_SET: usize = 8;
+const SMALL: usize = 100;
 
 /// Most sweeps between two looks at the gap.
 const SWEEPS: u64 = 50;
@@ -82,7 +84,10 @@ fn grow(problem: &Scaled<'_>, state: &mut Workspace) -> f64 {
             }
         }
     }
-    let room = (2 * n_support).max(FIRST_SET).saturating_sub(n_support);
+    let growth = if n_support < SMALL { 2 } else { 3 };
+    let room = (growth * n_support)
+        .max(FIRST_SET)
+        .saturating_sub(n_support);
     let steeper = |a: &u32, b: &u32| {
         let g = |j: &u32| state.gradient[*j as usize].abs();
         g(b).total_cmp(&g(a)).then(a.cmp(b))
@@ -104,8 +109,8 @@ fn grow(problem: &Scaled<'_>, state: &mut Workspace) -> f64 {
     violation
 }
 
-/// Lower the objective on the working set until no violation exceeds `target`.
-/// Returns the iterations used.
+/// Lower the objective on the working set until no violation on the rows that
+/// matter exceeds `target`. Returns the iterations used.
 fn inner(problem: &Scaled<'_>, state: &mut Workspace, target: f64, budget: u64) -> u64 {
     let mut compact = std::mem::take(&mut state.compact);
     let mut used = 0;
@@ -120,6 +125,7 @@ fn inner(problem: &Scaled<'_>, state: &mut Workspace, target: f64, budget: u64) 
     used
 }
 
+/// Sweeps and Newton steps on the gathered rows.
 fn lower(
     problem: &Scaled<'_>,
     state: &mut Workspace,
