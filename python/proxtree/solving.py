@@ -139,7 +139,7 @@ def solve(
     >>> solution.objective, solution.status
     (1.5, 'converged')
     """
-    options = {
+    options: dict[str, Any] = {
         "solver": solver,
         "tol": tol,
         "max_iter": max_iter,
