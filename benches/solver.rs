@@ -13,7 +13,9 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use proxtree_core::parallel::Control;
-use proxtree_core::solver::{Design, ForwardBackward, Method, Settings, Stop, Workspace, solve};
+use proxtree_core::solver::{
+    Design, ForwardBackward, Method, Problem, Settings, Stop, Workspace, solve,
+};
 
 mod draw;
 
