@@ -81,7 +81,7 @@ fn features_of_idle_samples_have_no_weight() {
     }
 }
 
-/// Its own rule ends it short of the gap: stalled; the limit: max_iter.
+/// Its own rule ends it short of the gap: stalled; the limit: `max_iter`.
 #[test]
 fn statuses_say_what_ended_the_solve() {
     let case = Case::random(7, 60, 20).alpha(0.05).tol(1e-12);

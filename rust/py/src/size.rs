@@ -20,6 +20,9 @@ type Weights<'py> = (
     Bound<'py, PyArray1<f32>>,
 );
 
+/// A quantity of nodes by its name.
+type Column = (&'static str, fn(&NodeSize) -> u64);
+
 /// What every node of `tree` trains on, an array a quantity; at the end once more
 /// the root, with all rows of `x`.
 #[pyfunction]
@@ -38,7 +41,7 @@ pub(crate) fn measure<'py>(
         measure_core(x.matrix()?, label_rows.view(), tree, control)
     })?;
     let out = PyDict::new(py);
-    let columns: [(&str, fn(&NodeSize) -> u64); 5] = [
+    let columns: [Column; 5] = [
         ("depth", |s| s.depth.into()),
         ("n_children", |s| s.n_children),
         ("n_rows", |s| s.n_rows),
