@@ -27,8 +27,8 @@ def points(line):
     return np.transpose(line.get_data()).tolist()
 
 
-def legend(axes):
-    return [text.get_text() for text in axes.get_legend().get_texts()]
+def names(legend):
+    return [text.get_text() for text in legend.get_texts()]
 
 
 def test_histories_are_objectives_and_relative_gaps(drawn, tmp_path):
@@ -47,7 +47,7 @@ def test_histories_are_objectives_and_relative_gaps(drawn, tmp_path):
     assert gaps[0] == [[0, 3], [1, 1e-12]]
     assert np.isnan(gaps[1][0][1])
     assert gaps[1][1] == [2, 0.25]
-    assert legend(right) == ["fast", "slow"]
+    assert names(right.get_legend()) == ["fast", "slow"]
     assert (left.get_yscale(), right.get_yscale()) == ("log", "log")
     assert (tmp_path / "h.png").read_bytes().startswith(b"\x89PNG")
 
@@ -90,7 +90,7 @@ def test_values_by_depth_with_bars_and_theory(drawn, tmp_path):
     assert expected.get_color() == curve.get_color() != other.get_color()
     bars = axes.containers[0].lines[2][0].get_segments()
     np.testing.assert_allclose(bars, [[[2, 0.4], [2, 0.6]], [[3, 0.25], [3, 0.25]]])
-    assert sorted(legend(axes)) == ["a", "a, theory", "b"]
+    assert sorted(names(drawn[0].legends[0])) == ["a", "a, theory", "b"]
     assert axes.get_yscale() == "linear"
     plots.draw_by_depth(curves, tmp_path / "d.png", ylabel="weights", log=True)
     assert drawn[1].axes[0].get_yscale() == "log"

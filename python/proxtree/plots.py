@@ -58,7 +58,8 @@ def draw_histories(
         right.plot(seconds, np.maximum(relative, 1e-12), marker=".", label=name)
     left.set(xlabel="CPU seconds", ylabel="objective", yscale="log")
     right.set(xlabel="CPU seconds", ylabel="gap / dual objective", yscale="log")
-    _finish(figure, right, path)
+    right.legend(fontsize="small")
+    figure.savefig(path)
 
 
 def draw_by_depth(
@@ -93,7 +94,7 @@ def draw_by_depth(
     OSError
         If `path` cannot be written.
     """
-    figure = _figure(6, 4)
+    figure = _figure(8, 4)
     axes = figure.subplots()
     depths = sorted({depth for curve in curves.values() for depth in curve})
     for name, curve in curves.items():
@@ -115,7 +116,8 @@ def draw_by_depth(
     axes.set_xticks(depths)
     if not log:
         axes.set_ylim(bottom=0)
-    _finish(figure, axes, path)
+    figure.legend(loc="outside right upper", fontsize="small")
+    figure.savefig(path)
 
 
 def draw_histograms(
@@ -168,8 +170,3 @@ def _figure(width: float, height: float) -> Any:
             "plots need matplotlib: pip install 'proxtree[plot]'"
         ) from error
     return figures.Figure(figsize=(width, height), layout="constrained", dpi=120)
-
-
-def _finish(figure: Any, axes: Any, path: str | PathLike[str]) -> None:
-    axes.legend(fontsize="small")
-    figure.savefig(path)
