@@ -37,6 +37,14 @@ pub enum Error {
         /// How much.
         bytes: u64,
     },
+    /// The operating system starts no more threads.
+    #[error("cannot start {n_threads} threads: {reason}")]
+    Threads {
+        /// How many were asked for.
+        n_threads: usize,
+        /// The system's own words.
+        reason: String,
+    },
     /// The caller asked to stop.
     #[error("cancelled")]
     Cancelled,

@@ -75,12 +75,15 @@ pub fn available_threads() -> usize {
 /// children waiting for threads that they do not have.
 ///
 /// # Errors
-/// Those of `work`; [`Error::Data`] when threads cannot be started.
+/// Those of `work`; [`Error::Threads`] when threads cannot be started.
 pub fn with_pool<T: Send>(n_threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(n_threads.clamp(1, MAX_THREADS))
         .build()
-        .map_err(|e| Error::data(format!("cannot start {n_threads} threads: {e}")))?
+        .map_err(|e| Error::Threads {
+            n_threads,
+            reason: e.to_string(),
+        })?
         .install(work)
 }
 

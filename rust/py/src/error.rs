@@ -33,6 +33,7 @@ pub(crate) fn to_py(py: Python<'_>, error: Error) -> PyErr {
             None => PyOSError::new_err(format!("{}: {source}", path.display())),
         },
         Error::Memory { .. } => PyMemoryError::new_err(error.to_string()),
+        Error::Threads { .. } => PyOSError::new_err(error.to_string()),
         Error::Cancelled => PyKeyboardInterrupt::new_err(()),
         other => raise(py, &DATA_ERROR, "DataError", other.to_string()),
     }

@@ -1,6 +1,7 @@
 //! The one door for slow work.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::Builder;
 use std::time::Duration;
 
 use proxtree_core::parallel::{self, Control};
@@ -30,12 +31,19 @@ pub(crate) fn run<T: Send>(
         std::thread::scope(|scope| {
             let (finished, wait) = channel();
             let control = &control;
-            let worker = scope.spawn(move || {
+            let work = move || {
                 let result = parallel::with_pool(n_threads, || work(control));
                 // The receiver is gone only if the caller's thread panicked.
                 let _ = finished.send(());
                 result
-            });
+            };
+            let worker = match Builder::new().spawn_scoped(scope, work) {
+                Ok(worker) => worker,
+                Err(e) => {
+                    let reason = e.to_string();
+                    return (Ok(Err(Error::Threads { n_threads, reason })), None);
+                }
+            };
             let mut interrupt = None;
             while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(POLL) {
                 if interrupt.is_none()
