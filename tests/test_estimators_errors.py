@@ -57,6 +57,13 @@ def test_solver_errors_list_what_there_is(problem):
         )
 
 
+@pytest.mark.parametrize("options", ["eps", [1], 3, False])
+def test_options_that_are_no_dict(problem, options):
+    model = LinearOneVsRest(solver="coordinate_descent", solver_options=options)
+    with pytest.raises(TypeError, match=r"solver_options is .*, expected a dict"):
+        model.fit(*problem)
+
+
 def test_the_named_variant_is_the_default(problem):
     named = {"solver": "coordinate_descent", "solver_options": {"variant": "fixed"}}
     a = LinearOneVsRest(**named).fit(*problem)

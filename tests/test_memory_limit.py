@@ -7,7 +7,16 @@ import sys
 import numpy as np
 import pytest
 
-from proxtree import DataError, LinearLabelTree, LinearOneVsRest, _core, plan
+from proxtree import (
+    DataError,
+    LabelTree,
+    LinearLabelTree,
+    LinearOneVsRest,
+    _core,
+    plan,
+)
+from proxtree.estimators._training import training_data
+from proxtree.size._planner import Planner
 
 X = np.eye(40, 8)
 Y = [[i % 4] for i in range(40)]
@@ -93,6 +102,62 @@ except MemoryError as error:
 else:
     print("done")
 """
+
+
+def test_what_no_tree_fits_is_refused_before_one_is_built(monkeypatch):
+    def build(*_, **__):
+        raise AssertionError("a tree is being built")
+
+    monkeypatch.setattr(LabelTree, "build", build)
+    with pytest.raises(MemoryError, match="the limit is 1000 "):
+        LinearLabelTree(memory_limit=1000).fit(X, Y)
+    # Any tree that the full account takes passes.
+    with pytest.raises(AssertionError, match="being built"):
+        LinearLabelTree(memory_limit=10**12).fit(X, Y)
+
+
+def test_the_root_alone_never_needs_more_than_a_tree():
+    rng = np.random.default_rng(3)
+    for n_labels in (1, 2, 7, 40):
+        samples = rng.random((60, 30)) * (rng.random((60, 30)) < 0.2)
+        labels = [[int(j)] for j in rng.integers(0, n_labels, 60)]
+        labels[0] = [n_labels - 1]
+        for root_rows in ("all", "labelled"):
+            tree = LinearLabelTree(n_clusters=2, root_rows=root_rows, n_threads=1)
+            checked = training_data(samples, labels, None)
+            trees = tree._trees(*checked[:2], 1)
+            needs = [
+                Planner.of(*checked, shape, tree._arguments(), 1).peak_bounds(1)[0]
+                for shape in ([LabelTree.flat(n_labels)], trees)
+            ]
+            assert needs[0] <= needs[1]
+
+
+NO_THREADS = """
+import numpy as np, resource
+from proxtree import LinearOneVsRest
+status = open("/proc/self/status").read()
+limit = 1024 * int(status.split("VmSize:")[1].split()[0]) + (1 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    # Below the address space of one more thread's stack.
+    LinearOneVsRest(n_threads=4).fit(np.eye(40, 8), [[i % 4] for i in range(40)])
+except OSError as error:
+    print("OSError:", error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS bites on Linux")
+def test_no_room_for_a_thread_is_an_error_of_the_system():
+    result = subprocess.run(
+        [sys.executable, "-c", NO_THREADS],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr[-500:]
+    assert result.stdout.startswith("OSError: cannot start 4 threads")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS bites on Linux")

@@ -360,6 +360,10 @@ default="kmeans"
             as_label_tree(self.tree)
         return arguments
 
+    @property
+    def _builds_trees(self) -> bool:
+        return self.tree is None
+
     def _trees(self, X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
         if self.tree is not None:
             return [as_label_tree(self.tree)]

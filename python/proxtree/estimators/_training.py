@@ -25,7 +25,7 @@ from proxtree._progress import reporting
 from proxtree._solvers import check_ridge, ends_by_own_rule, solver_arguments
 from proxtree._validation import check_X_Y, csr_arg, pattern_arg
 from proxtree.exceptions import DataError, DataWarning
-from proxtree.size._limit import check_memory, memory_limit
+from proxtree.size._limit import check_memory, check_root, memory_limit
 from proxtree.size._planner import Planner
 from proxtree.size._size_plan import SizePlan
 from proxtree.tree import LabelTree
@@ -57,7 +57,10 @@ class TrainableModel(LinearModel):
         """Return the native module's arguments that all models have."""
         class_weight, balanced = check_class_weight(self.class_weight)
         scaling = check_real(self.intercept_scaling, "intercept_scaling")
-        options = dict(self.solver_options or {})
+        given = {} if self.solver_options is None else self.solver_options
+        if not isinstance(given, Mapping):
+            raise TypeError(f"solver_options is {given!r}, expected a dict or None")
+        options = dict(given)
         if "C" in options:
             raise DataError("solver_options holds C: it is a parameter of its own")
         C = check_real(self.C, "C")
@@ -89,6 +92,11 @@ class TrainableModel(LinearModel):
         """Return all checked arguments of the native module's training."""
         raise NotImplementedError
 
+    @property
+    def _builds_trees(self) -> bool:
+        """Whether `_trees` takes more than a moment."""
+        return False
+
     def _trees(self, X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
         """Return the trees to train over checked X and Y."""
         raise NotImplementedError
@@ -102,6 +110,8 @@ class TrainableModel(LinearModel):
         X, Y, weights = training_data(X, Y, sample_weight)
         _check_positives(np.bincount(Y.indices, minlength=Y.shape[1]) > 0)
         limit = memory_limit(self.memory_limit)
+        if self._builds_trees:
+            check_root(X, Y, weights, arguments, n_threads, limit)
         trees = self._trees(X, Y, n_threads)
         planner = Planner.of(X, Y, weights, trees, arguments, n_threads)
         plan = check_memory(planner, limit, check_random_state(self.random_state))

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from proxtree import _core
 from proxtree._parameters import check_int
@@ -14,6 +16,7 @@ from proxtree.size._budget import pruned
 from proxtree.size._estimate import Trained
 from proxtree.size._planner import Planner
 from proxtree.size._size_plan import SizePlan
+from proxtree.tree import LabelTree
 
 # Thresholds that are tried for weights that take too much.
 PRUNES = (0.05, 0.1, 0.2, 0.3, 0.5)
@@ -51,6 +54,32 @@ def check_memory(planner: Planner, limit: int | None, seed: int) -> SizePlan:
     if need > limit:
         raise _error(planner, need, limit, trained)
     return planner.exact
+
+
+def check_root(
+    X: sparse.csr_matrix[np.float32],
+    Y: sparse.csr_matrix[np.uint8],
+    sample_weight: NDArray[np.float64] | None,
+    arguments: dict[str, Any],
+    n_threads: int,
+    limit: int | None,
+) -> None:
+    """Refuse what does not fit whatever the tree, before memory goes into a tree.
+
+    No tree takes less than its root alone, on one thread and without a weight.
+
+    Raises
+    ------
+    MemoryError
+        As `check_memory`.
+    """
+    if limit is None:
+        return
+    flat = LabelTree.flat(Y.shape[1])
+    planner = Planner.of(X, Y, sample_weight, [flat], arguments, n_threads)
+    if planner.peak_bounds(1)[0] > limit:
+        need, _ = planner.peak_bounds(planner.n_threads)
+        raise _error(planner, need, limit, None)
 
 
 def _weights(planner: Planner, trained: list[Trained], prune: float = 0.0) -> Any:
