@@ -96,6 +96,14 @@ def test_the_ratio_estimate_by_hand():
     assert total.error == pytest.approx(np.sqrt(2 * 0.5 * residual**2))
 
 
+def test_a_sum_over_all_is_not_rounded():
+    rng = np.random.default_rng(1)
+    for n in range(1, 200):
+        y, x = rng.integers(0, 50, n).astype(float), rng.random(n)
+        total = ratio_total(y, x, np.arange(n), np.ones(n))
+        assert (total.value, total.error) == (y.sum(), 0)
+
+
 def test_every_problem_is_chosen_with_its_probability():
     rng = np.random.default_rng(0)
     node = np.repeat(np.arange(200), 4)

@@ -83,11 +83,13 @@ def ratio_total(
     if covered <= 0.0:
         return Total(0.0, 0.0)
     ratio = float((scale * y).sum()) / covered
-    residual = scale * (y - ratio * own) * (x.sum() / covered)
+    # Exactly 1 where all are chosen: their sum is then known without rounding.
+    inflation = float(x.sum()) / covered
+    residual = scale * (y - ratio * own) * inflation
     n = len(chosen)
     lost = n / max(n - 1, 1)
     variance = lost * float(((1.0 - probability) * residual**2).sum())
-    return Total(ratio * float(x.sum()), float(np.sqrt(variance)))
+    return Total(float((scale * y).sum()) * inflation, float(np.sqrt(variance)))
 
 
 def train_sample(
