@@ -77,6 +77,11 @@ def test_best_depth_has_the_smallest_exact_ratio(L, K, alpha):
     assert theory.best_depth(L, K, alpha) == depths[found.index(min(found))]
 
 
+def test_bound_of_trees_far_deeper_than_there_are():
+    # D = 1: a^62 (a + K^63) = 1, where a beside K^63 = 2^3906 is nothing.
+    assert theory.alpha_bound(2, 2**62, 64) == pytest.approx(2.0 ** (-3906 / 62))
+
+
 def test_numbers_of_the_paper():
     bounds = [theory.alpha_bound(L_PAPER, K_PAPER, d) for d in (2, 3, 4, 5)]
     # (1 - 5e-7); the others solve a(a + 1e-4) = 1, a^2(a + 0.01) = 1, a^3(a + 1) = 1.

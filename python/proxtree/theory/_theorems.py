@@ -52,8 +52,13 @@ def alpha_bound(n_labels: int, n_clusters: int, depth: int) -> float:
     if d == 2:
         return max(0.0, (L - K) / L)
     D = max_depth(L, K)
-    # Exact powers of K first: one rounding at the division.
-    share = K ** max(0, d - D) / K ** max(0, D - d)
+    if d > D:
+        # Beyond the range of floats, long before d is 64.
+        power = K ** (d - D)
+        return _root(
+            lambda alpha: Fraction(alpha) ** (d - 2) * (Fraction(alpha) + power)
+        )
+    share = 1 / K ** (D - d)
     return _root(lambda alpha: alpha ** (d - 2) * (alpha + share))
 
 
@@ -176,7 +181,7 @@ def best_depth(n_labels: int, n_clusters: int, feature_ratio: float) -> int:
     return depth
 
 
-def _root(increasing: Callable[[float], float]) -> float:
+def _root(increasing: Callable[[float], float | Fraction]) -> float:
     """Return where a function that rises from [0, 1] reaches 1, or 0 if above."""
     low, high = 0.0, 1.0
     while low < (middle := (low + high) / 2) < high:
