@@ -76,6 +76,13 @@ def test_what_is_no_size_is_refused(text, capsys, file):
     assert "is no size" in capsys.readouterr().err
 
 
+def test_a_size_beyond_numbers_is_refused(capsys, file):
+    with pytest.raises(SystemExit) as error:
+        main(["plan", str(file[0]), "--budget=1e400MB"])
+    assert error.value.code == 2
+    assert "'1e400MB' is more than can be counted" in capsys.readouterr().err
+
+
 def test_train_takes_a_limit(file, capsys, tmp_path):
     path, *_ = file
     arguments = ["train", str(path), "-o", str(tmp_path / "m"), "--quiet"]

@@ -114,8 +114,13 @@ def test_no_matplotlib(data, capsys, tmp_path, monkeypatch):
         ("--labels 1 --solvers auto:eps=1", "no option 'eps'"),
         ("--labels 1 --solvers forward_backward:fista", "'fista' in"),
         ("--labels 1 --alpha 0", "alpha is 0.0"),
+        ("--labels 1 --alpha 0 --solvers dual_coordinate_descent", "alpha is 0.0"),
+        ("--labels 1 --alpha=-1 --solvers dual_coordinate_descent", "alpha is -1.0"),
+        ("--labels 1 --alpha 1e-320 --solvers auto --json", "alpha is 1e-320"),
         ("--labels 1 --max-iter 0", "max_iter is 0"),
         ("--labels 1 --plot /none/x.png", "/none"),
+        ("--labels 1 --plot curves.doc", "--plot is 'curves.doc', expected"),
+        ("--labels 1 --plot curves", "--plot is 'curves', expected"),
     ],
 )
 def test_one_line_and_status_two(data, capsys, words, text):

@@ -44,6 +44,12 @@ def test_a_budget_that_everything_fits_costs_nothing(data):
     assert {p.candidate["max_depth"] for p in found} == {2, 6}
 
 
+def test_multiples_of_alpha_stay_numbers(data):
+    # Nothing but intercepts is left: less than no alpha can make it.
+    with pytest.raises(DataError, match="budget_bytes is 1, but the smallest"):
+        plan(*data, budget_bytes=1, alpha=1e308)
+
+
 def test_too_small_a_budget_says_what_the_smallest_needs(data):
     X, Y = data
     with pytest.raises(DataError, match=r"smallest candidate, .*needs up to"):

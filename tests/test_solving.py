@@ -93,6 +93,8 @@ def test_path(problem):
     cold, warm = solve_path(X, y, [0.3, 0.3], tol=1e-8)
     assert warm.n_iter < cold.n_iter
     assert solve_path(X, y, []) == []
+    with pytest.raises(TypeError, match=r"alphas is 0\.3, expected numbers"):
+        solve_path(X, y, 0.3)
 
 
 def test_too_few_iterations(problem):

@@ -161,6 +161,11 @@ def draw_histograms(
     figure.savefig(path)
 
 
+def picture_formats() -> list[str]:
+    """Return the endings of files that matplotlib can draw to, without the dot."""
+    return sorted(_figure(1, 1).canvas.get_supported_filetypes())
+
+
 def _figure(width: float, height: float) -> Any:
     try:
         # Not pyplot: it keeps figures, and may want a screen.

@@ -324,6 +324,8 @@ def solve_path(
     if n_samples == 0:
         raise DataError(f"X has shape {X.shape}: there are no samples")
     scaling = check_real(intercept_scaling, "intercept_scaling")
+    if not isinstance(alphas, Iterable):
+        raise TypeError(f"alphas is {alphas!r}, expected numbers in a list")
     results = _core.solve_path(
         csr_arg(X),
         _positives(y, n_samples),

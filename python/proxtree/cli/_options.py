@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 from collections.abc import Callable
@@ -135,7 +136,10 @@ def byte_count(text: str) -> int:
         raise argparse.ArgumentTypeError(
             f"{text!r} is no size: write bytes, or kB, MB, GB, KiB, MiB, GiB"
         )
-    return int(float(match[1]) * _UNITS[match[2].lower()])
+    count = float(match[1]) * _UNITS[match[2].lower()]
+    if count == math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than can be counted")
+    return int(count)
 
 
 _SIZE = re.compile(

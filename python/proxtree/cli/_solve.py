@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from proxtree._parameters import check_real
 from proxtree._solvers import SOLVERS, solver_arguments
 from proxtree._validation import normalize_rows
 from proxtree.cli import _options
@@ -101,11 +104,17 @@ def add(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> None:
     """Read, solve every label with every method, compare."""
     labels = _labels(args.labels)
+    alpha = check_real(args.alpha, "alpha")
+    if not math.isfinite(1 / alpha):
+        raise DataError(
+            f"alpha is {alpha}: C = 1 / alpha is more than float64 can hold"
+        )
     methods = [_method(text) for text in args.solvers.split(",")]
     if args.plot:
         check_output(args.plot)
         if find_spec("matplotlib") is None:
             raise ImportError("--plot needs matplotlib: pip install 'proxtree[plot]'")
+        _check_picture(args.plot)
     X, Y = read_data(args.data, args)
     if max(labels) >= Y.shape[1]:
         raise DataError(
@@ -141,6 +150,16 @@ def run(args: argparse.Namespace) -> None:
     shapes = {"n_samples": X.shape[0], "n_features": X.shape[1]}
     penalty = {"alpha": args.alpha, "C": 1 / args.alpha}
     emit(args, {**shapes, **penalty, "labels": facts}, text[1:])
+
+
+def _check_picture(path: str) -> None:
+    from proxtree.plots import picture_formats
+
+    known = picture_formats()
+    if Path(path).suffix[1:].lower() not in known:
+        raise DataError(
+            f"--plot is {path!r}, expected a name that ends in .{', .'.join(known)}"
+        )
 
 
 def _labels(text: str) -> list[int]:

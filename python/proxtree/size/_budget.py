@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -78,6 +79,8 @@ def _of_shape(
     has_alpha = planner.arguments["solver"] != "dual_coordinate_descent"
     most = None
     for factor in ALPHAS if has_alpha else (1.0,):
+        if not math.isfinite(factor * alpha):
+            return
         arguments = {**planner.arguments, "alpha": factor * alpha}
         at = replace(planner, arguments=arguments)
         trained = at.sample(share, seed)
