@@ -39,7 +39,7 @@ fn pattern(rows: &[Vec<u32>], n_cols: usize) -> Pattern {
 fn tree() -> LabelTree {
     use Child::{Label as L, Node as N};
     let nodes = [vec![N(1), L(4)], vec![N(2), L(3)], vec![L(0), L(1), L(2)]];
-    LabelTree::from_children(5, &nodes, 0).unwrap()
+    LabelTree::from_children(5, &nodes, 0).expect("a tree")
 }
 
 fn below(tree: &LabelTree, node: usize) -> BTreeSet<u32> {

@@ -44,7 +44,7 @@ PROBLEM = 72 + 65 + 65 + 116
 NODE = 400
 # What is forgotten here. Fitted, as are the gathered columns and Newton's buffers, to
 # fits of data sets on one and two threads (benches/RESULTS.md).
-SLACK = 1.04
+SLACK = 1.135
 
 
 @dataclass(frozen=True)
