@@ -175,6 +175,44 @@ def test_the_limit_of_the_address_space_is_the_default():
     assert limit <= 300 << 20 < need(result.stdout)
 
 
+TIGHT = """
+import resource, sys, warnings
+import numpy as np
+from scipy import sparse
+from proxtree import LinearLabelTree
+
+rng = np.random.default_rng(0)
+X = sparse.random(60_000, 3000, 0.02, "csr", np.float32, random_state=rng)
+Y = [[int(j)] for j in rng.integers(0, 300, 60_000)]
+status = open("/proc/self/status").read()
+limit = 1024 * int(status.split("VmSize:")[1].split()[0]) + int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    LinearLabelTree(n_clusters=10, max_sweeps=1, n_threads=2).fit(X, Y)
+except MemoryError as error:
+    print("MemoryError:", error)
+else:
+    print("done")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS bites on Linux")
+@pytest.mark.parametrize("megabytes", [20, 80, 500])
+def test_address_space_of_threads_is_counted(megabytes):
+    # Threads alone reserve 64 MB each, which ended the process later on.
+    result = subprocess.run(
+        [sys.executable, "-c", TIGHT, str(megabytes << 20)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr[-500:]
+    expected = "MemoryError: no memory for" if megabytes < 100 else ""
+    assert result.stdout.startswith(expected or ("MemoryError", "done"))
+    assert megabytes < 500 or result.stdout == "done\n"
+
+
 def test_what_there_is_is_known_here():
     free = _core.available_bytes()
     assert free is None or free > 0

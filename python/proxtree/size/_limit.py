@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +24,45 @@ PRUNES = (0.05, 0.1, 0.2, 0.3, 0.5)
 SHARE = 0.05
 
 
-def memory_limit(value: Any) -> int | None:
-    """Return the bytes that training may add; None where nobody knows."""
-    if value is None:
-        return _core.available_bytes()
-    return check_int(value, "memory_limit", 1)
+# The stack of a native thread, and what glibc reserves for its heap, used or not.
+THREAD_BYTES = (2 + 64) << 20
 
 
-def check_memory(planner: Planner, limit: int | None, seed: int) -> SizePlan:
-    """Return the plan of a training that fits into `limit` bytes.
+class Limit(NamedTuple):
+    """What training may add."""
+
+    n_bytes: int
+    #: What each thread takes of that by merely being there.
+    thread_bytes: int = 0
+
+
+def memory_limit(value: Any) -> Limit | None:
+    """Return what training may add; None where nobody knows."""
+    if value is not None:
+        return Limit(check_int(value, "memory_limit", 1))
+    free = _core.available_bytes()
+    if free is None:
+        return None
+    return Limit(free, THREAD_BYTES if _has_address_limit() else 0)
+
+
+def _has_address_limit() -> bool:
+    try:
+        # Unix alone has it.
+        resource = import_module("resource")
+    except ImportError:
+        return False
+    limit: int = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return limit != resource.RLIM_INFINITY
+
+
+def _counting_threads(planner: Planner, limit: Limit) -> Planner:
+    account = replace(planner.account, thread_bytes=limit.thread_bytes)
+    return replace(planner, account=account)
+
+
+def check_memory(planner: Planner, limited: Limit | None, seed: int) -> SizePlan:
+    """Return the plan of a training that fits into the limit.
 
     Its bounds decide nearly always: what training needs without a single weight,
     and with the most there can be. Only in between a sample is trained.
@@ -41,8 +72,9 @@ def check_memory(planner: Planner, limit: int | None, seed: int) -> SizePlan:
     MemoryError
         With the need, the limit, and the nearest settings that fit.
     """
-    if limit is None:
+    if limited is None:
         return planner.exact
+    planner, limit = _counting_threads(planner, limited), limited.n_bytes
     low, high = planner.peak_bounds(planner.n_threads)
     if high <= limit:
         return planner.exact
@@ -62,7 +94,7 @@ def check_root(
     sample_weight: NDArray[np.float64] | None,
     arguments: dict[str, Any],
     n_threads: int,
-    limit: int | None,
+    limited: Limit | None,
 ) -> None:
     """Refuse what does not fit whatever the tree, before memory goes into a tree.
 
@@ -73,10 +105,12 @@ def check_root(
     MemoryError
         As `check_memory`.
     """
-    if limit is None:
+    if limited is None:
         return
+    limit = limited.n_bytes
     flat = LabelTree.flat(Y.shape[1])
     planner = Planner.of(X, Y, sample_weight, [flat], arguments, n_threads)
+    planner = _counting_threads(planner, limited)
     if planner.peak_bounds(1)[0] > limit:
         need, _ = planner.peak_bounds(planner.n_threads)
         raise _error(planner, need, limit, None)

@@ -62,6 +62,8 @@ class Account:
     normalize: bool
     #: Whether problems end at the duality gap alone.
     to_the_gap: bool
+    #: Address space that a thread sets aside, where that is what is limited.
+    thread_bytes: int = 0
 
     @classmethod
     def of(
@@ -102,7 +104,8 @@ class Account:
         if self.normalize:
             held += VALUE * self.nnz_x + 8 * n
         held += CALL + THREAD * n_threads
-        return SLACK * (held + nodes + kept)
+        # One more thread than work: it waits for the others.
+        return SLACK * (held + nodes + kept) + self.thread_bytes * (n_threads + 1)
 
     def _model(self, tree: TreeSizes, weights: Floats) -> float:
         """Return what a trained tree keeps, with its predictor's index."""
