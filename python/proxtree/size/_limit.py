@@ -52,8 +52,7 @@ def _has_address_limit() -> bool:
         resource = import_module("resource")
     except ImportError:
         return False
-    limit: int = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return limit != resource.RLIM_INFINITY
+    return bool(resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY)
 
 
 def _counting_threads(planner: Planner, limit: Limit) -> Planner:
@@ -78,9 +77,12 @@ def check_memory(planner: Planner, limited: Limit | None, seed: int) -> SizePlan
     low, high = planner.peak_bounds(planner.n_threads)
     if high <= limit:
         return planner.exact
-    if low > limit:
+    if low > limit and not any(_fitting(planner, limit, None)):
         raise _error(planner, low, limit, None)
-    trained = planner.sample(SHARE, seed)
+    # Weights decide; here and for what is proposed.
+    trained = (replace(planner, n_threads=1) if low > limit else planner).sample(
+        SHARE, seed
+    )
     weights = _weights(planner, trained)
     need = planner.account.peak(weights, planner.n_threads)
     if need > limit:
@@ -111,7 +113,7 @@ def check_root(
     flat = LabelTree.flat(Y.shape[1])
     planner = Planner.of(X, Y, sample_weight, [flat], arguments, n_threads)
     planner = _counting_threads(planner, limited)
-    if planner.peak_bounds(1)[0] > limit:
+    if planner.peak_bounds(1)[0] > limit and not any(_fitting(planner, limit, None)):
         need, _ = planner.peak_bounds(planner.n_threads)
         raise _error(planner, need, limit, None)
 
@@ -153,7 +155,7 @@ def _fitting(
     """Yield settings, each alone a change, that fit by the same account."""
     account = planner.account
     if trained is None:
-        # Weights unknown: nothing smaller than one thread's work can be promised.
+        # What might fit: with the weights unknown nothing can be promised.
         weights = [np.zeros(len(t.n_rows)) for t in account.trees]
     else:
         weights = _weights(planner, trained)
