@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxtree import _certificates, _core
+from proxtree._nested_lists import LABEL_BIT
 
 
 class Node(NamedTuple):
@@ -40,7 +41,7 @@ def _children(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where each node's children start, and all children: labels or -node."""
     child_ptr, codes = model.tree(tree)
-    label_bit = np.uint32(1 << 31)
+    label_bit = np.uint32(LABEL_BIT)
     ids = (codes & ~label_bit).astype(np.int64)
     return child_ptr.astype(np.int64), np.where(codes & label_bit, ids, -ids)
 

@@ -12,12 +12,11 @@ from proxtree import _core
 from proxtree._parameters import check_int
 from proxtree.size._budget import pruned
 from proxtree.size._estimate import Trained
-from proxtree.size._planner import Planner
+from proxtree.size._planner import SHARE, Planner
 from proxtree.size._size_plan import SizePlan
 
 # Thresholds that are tried for weights that take too much.
 PRUNES = (0.05, 0.1, 0.2, 0.3, 0.5)
-SHARE = 0.05
 
 
 def memory_limit(value: Any) -> int | None:
