@@ -75,7 +75,7 @@ def test_choices_are_listed(value):
 
 def test_threads():
     assert check_n_threads(None) == _core.available_threads() >= 1
-    assert check_n_threads(1_000_000) == 1_000_000
+    assert check_n_threads(1_000_000) == _core.MAX_THREADS
     for value in (0, -1):
         with pytest.raises(DataError, match="n_threads is"):
             check_n_threads(value)

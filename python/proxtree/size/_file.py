@@ -2,7 +2,7 @@
 
 As `rust/core/src/model/encoding.rs` writes them: an integer takes a Huffman code of
 its number of bits and those after the leading one, a float a Huffman code of its
-exponent and 24 bits.
+exponent, a bit for its sign and those of the mantissa that any float has.
 """
 
 from __future__ import annotations
@@ -24,9 +24,13 @@ CODES = 250
 # Distinct features of a node for each of its weights, at most all it uses; 0.40 to
 # 0.56 on five data sets whose nodes have 100 children (benches/RESULTS.md).
 RUNS_PER_WEIGHT = 0.5
-# Bits of a Huffman code above the entropy, and of a float besides its exponent.
+# Bits of a Huffman code above the entropy.
 LOSS = 0.1
-FLOAT_BITS = 24
+# Of a float32's mantissa; those more that intercepts keep where weights are rounded
+# to fewer (rust/core/src/solver/rounding.rs); bits of their exponents.
+MANTISSA_BITS = 23
+MORE_OF_INTERCEPTS = 4
+EXPONENT_BITS = 2
 # Relative error of all this, besides that of the weights.
 ERROR = 0.05
 
@@ -52,12 +56,23 @@ def file_bytes(
     gaps = _geometric_bits(np.maximum(n_all_features / runs - 1.0, 0.0))
     lengths = _geometric_bits(per_run - 1.0)
     ids = _geometric_bits(np.maximum(n_children / (per_run + 1.0) - 1.0, 0.0))
-    value_bits = FLOAT_BITS + LOSS + _entropy(np.frexp(values)[1])
+    mantissa = _mantissa_bits(values)
+    value_bits = 1 + mantissa + LOSS + _entropy(np.frexp(values)[1])
     bits = float((runs * (gaps + lengths)).sum() + (weights * (ids + value_bits)).sum())
     # Intercepts are near one another.
-    intercept_bits = 64 if tree.n_nodes == 1 else FLOAT_BITS + 2
+    own = min(mantissa + MORE_OF_INTERCEPTS, MANTISSA_BITS)
+    intercept_bits = 64 if tree.n_nodes == 1 else 1 + own + EXPONENT_BITS
     bits += intercept_bits * n_intercepts + int(n_children.sum())
     return CODES + tree_bytes(tree) + bits / 8
+
+
+def _mantissa_bits(values: NDArray[np.float32]) -> int:
+    """Return the bits of the mantissa up to the last that is set in any value."""
+    if not len(values):
+        return MANTISSA_BITS
+    used = int(np.bitwise_or.reduce(values.view(np.uint32))) & ((1 << 23) - 1)
+    unused = (used & -used).bit_length() - 1 if used else MANTISSA_BITS
+    return MANTISSA_BITS - unused
 
 
 def _geometric_bits(mean: Floats) -> Floats:
