@@ -5,10 +5,9 @@ import pytest
 from scipy import sparse
 
 from proxtree import LabelTree, label_features, theory
-from proxtree.size._sizes import measure
+from proxtree.size._sizes import means, measure
 from proxtree.study import Setting, settings_for, study_space
 from proxtree.study._settings import root_ceil
-from proxtree.study._space import feature_ratios, means
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +68,7 @@ def test_a_tree_counted_by_hand():
     sizes = measure(X, Y, LabelTree.from_nested([[0, 1], [2, 3]]), 1)
     # The root: 2 children, features 0 to 4. Its nodes: {0, 1, 2} and {3, 4}.
     assert (sizes.n_children * sizes.n_features).tolist() == [10, 6, 4]
-    np.testing.assert_array_equal(feature_ratios(sizes), [3 / 5, 2 / 5])
+    np.testing.assert_array_equal(sizes.feature_ratios(), [3 / 5, 2 / 5])
     # 3 problems in the first node, were it to have three.
     assert means(np.array([0.6, 0.4]), np.array([3, 1])) == pytest.approx((0.5, 0.55))
 

@@ -103,7 +103,6 @@ def train_some(
     *,
     sample_weight: NDArray[np.float64] | None,
     n_threads: int,
-    progress: Callable[[int, int, int], object] | None,
 ) -> tuple[
     dict[str, NDArray[Any]],
     tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]],

@@ -94,8 +94,10 @@ def check_n_threads(value: Any) -> int:
     Never more than the native module would use.
     """
     if value is None:
-        return _core.available_threads()
-    return min(check_int(value, "n_threads", 1), _core.MAX_THREADS)
+        n_threads = _core.available_threads()
+    else:
+        n_threads = check_int(value, "n_threads", 1)
+    return min(n_threads, _core.MAX_THREADS)
 
 
 def check_random_state(value: Any) -> int:

@@ -59,13 +59,15 @@ OPTIONS: dict[str, dict[str, Option]] = {
     "dual_coordinate_descent": {"C": _positive(1.0), "eps": _positive(0.1)},
 }
 SOLVERS = tuple(OPTIONS)
+# Of another problem: no alpha, no ridge, and C as the weight of the losses.
+L2_SOLVER = "dual_coordinate_descent"
 
 
 def ends_by_own_rule(arguments: Mapping[str, Any]) -> bool:
     """Whether what `solver_arguments` returned stops by another rule than the gap."""
     options: Mapping[str, Any] = arguments["solver_options"]
     return (
-        arguments["solver"] == "dual_coordinate_descent"
+        arguments["solver"] == L2_SOLVER
         or options.get("variant") == "liblinear"
         or options.get("stop") == "paper"
     )
@@ -74,7 +76,7 @@ def ends_by_own_rule(arguments: Mapping[str, Any]) -> bool:
 def check_ridge(value: Any, solver: str) -> float:
     """Return `ridge`, which an L2 solver has no place for."""
     ridge = check_real(value, "ridge", zero=True)
-    if ridge > 0 and solver == "dual_coordinate_descent":
+    if ridge > 0 and solver == L2_SOLVER:
         raise DataError(
             f"ridge is {value}, expected 0 with solver "
             '"dual_coordinate_descent", whose squared term is 1/2 ||w||^2; '

@@ -114,7 +114,7 @@ def _class_weight(text: str) -> Any:
     return "balanced" if text == "balanced" else tuple(map(float, text.split(",")))
 
 
-def _solver_options(text: str) -> dict[str, Any]:
+def solver_options(text: str) -> dict[str, Any]:
     pairs = (pair.split("=", 1) for pair in text.split(","))
     return {name: _number_or_text(value) for name, value in pairs}
 
@@ -213,7 +213,7 @@ ESTIMATOR_OPTIONS = {
         "X",
     ),
     "solver_options": _Option(
-        "options of the solver", _solver_options, "NAME=VALUE,..."
+        "options of the solver", solver_options, "NAME=VALUE,..."
     ),
     "memory_limit": _Option(
         "memory that training may add, such as 2GB; by default what there is",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from proxtree._linear_model import LinearModel
+from proxtree.size._text import human_bytes
 
 
 def log(args: argparse.Namespace, text: str) -> None:
@@ -52,10 +53,8 @@ def pairs(rows: Mapping[str, Any]) -> list[str]:
 
 def size(n_bytes: int) -> str:
     """Return a number of bytes for humans, the exact one included."""
-    for unit, scale in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if n_bytes >= scale:
-            return f"{n_bytes / scale:.1f} {unit} ({n_bytes:,} bytes)"
-    return f"{n_bytes} bytes"
+    short = human_bytes(n_bytes)
+    return short if n_bytes < 1000 else f"{short} ({n_bytes:,} bytes)"
 
 
 def proofs(model: LinearModel) -> str:

@@ -9,7 +9,7 @@ from proxtree.cli import _options
 from proxtree.cli._data import read_data
 from proxtree.cli._output import emit, log
 from proxtree.size import SizePlan, plan
-from proxtree.size._plan import SHARE
+from proxtree.size._planner import SHARE
 from proxtree.size._text import human_bytes
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxtree._parameters import check_real
-from proxtree._solvers import SOLVERS, solver_arguments
+from proxtree._solvers import L2_SOLVER, SOLVERS, solver_arguments
 from proxtree._validation import normalize_rows
 from proxtree.cli import _options
 from proxtree.cli._data import read_data
@@ -24,10 +24,6 @@ from proxtree.solving import Solution, solve
 
 if TYPE_CHECKING:
     from proxtree.cli._options import Commands
-
-
-# What solves another problem: its objective says nothing beside the others'.
-_L2 = "dual_coordinate_descent"
 
 
 @dataclass(frozen=True)
@@ -178,7 +174,7 @@ def _method(text: str) -> _Method:
     for pair in pairs:
         if "=" not in pair:
             raise DataError(f"--solvers: {pair!r} in {text!r} is no option=value")
-    options = _options._solver_options(",".join(pairs)) if pairs else {}
+    options = _options.solver_options(",".join(pairs)) if pairs else {}
     # Complains about what there is not.
     solver_arguments(solver, options)
     return _Method(text, solver, options)
@@ -197,7 +193,8 @@ def _solve(
         history=args.plot is not None,
         random_state=args.seed,
         # The same weight of the losses beside the penalty.
-        **({"C": 1 / args.alpha} if method.solver == _L2 else {}) | method.options,
+        **({"C": 1 / args.alpha} if method.solver == L2_SOLVER else {})
+        | method.options,
     )
 
 
@@ -206,8 +203,13 @@ def _compared(
 ) -> list[dict[str, Any]]:
     """Return what came out, with the excess over the best proved objective."""
     pairs = list(zip(methods, solutions, strict=True))
+    # The L2 problem is another one: its objective says nothing beside the others'.
     best = min(
-        (s.objective for m, s in pairs if m.solver != _L2 and s.status == "converged"),
+        (
+            s.objective
+            for m, s in pairs
+            if m.solver != L2_SOLVER and s.status == "converged"
+        ),
         default=None,
     )
     return [
@@ -220,7 +222,7 @@ def _compared(
             "seconds": solution.seconds,
             "status": solution.status,
             "excess": solution.objective / best - 1
-            if best and method.solver != _L2
+            if best and method.solver != L2_SOLVER
             else None,
         }
         for method, solution in pairs

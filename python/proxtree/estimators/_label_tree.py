@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from proxtree import _certificates, _core
 from proxtree._parameters import check_choice, check_int, check_random_state, check_real
 from proxtree._validation import normalize_rows
+from proxtree.estimators._nodes import Node, iterate, problem_places
 from proxtree.estimators._training import Csr, TrainableModel
 from proxtree.exceptions import DataError
 from proxtree.tree import (
@@ -29,17 +28,6 @@ SCORINGS = ("squared", "cubed", "log_sigmoid")
 # What None stands for with solver "auto".
 MAX_SWEEPS = 12
 VIOLATION_TOL = 0.01
-
-
-class Node(NamedTuple):
-    """The classifiers of one internal node, a row for each of its children."""
-
-    #: ndarray of int64: a label's id, or minus the id of another internal node.
-    children: NDArray[np.int64]
-    #: csr_matrix of float32, shape (n_children, n_features): the weights.
-    coef: sparse.csr_matrix[np.float32]
-    #: ndarray of float64, shape (n_children,): what is added to the margins.
-    intercept: NDArray[np.float64]
 
 
 class LinearLabelTree(TrainableModel):
@@ -413,14 +401,7 @@ default="kmeans"
         NotFittedError
             Before `fit`.
         """
-        model = self._fitted_or_raise().model
-        for tree in range(model.n_trees):
-            child_ptr, children = _children(model, tree)
-            for node, (start, end) in enumerate(pairwise(child_ptr.tolist())):
-                (indptr, indices, data), intercept = model.node(tree, node)
-                shape = (end - start, model.n_features)
-                coef = sparse.csr_matrix((data, indices, indptr), shape=shape)
-                yield Node(children[start:end], coef, intercept)
+        return iterate(self._fitted_or_raise().model)
 
     def predict_topk(
         self,
@@ -477,7 +458,7 @@ default="kmeans"
     def _certificate(
         self, model: _core.Model, fields: Mapping[str, NDArray[Any]]
     ) -> NDArray[np.void]:
-        places = _places(model)
+        places = problem_places(model)
         return _certificates.from_fields(
             {**places, **fields}, _certificates.TREE_CERTIFICATE, len(places["tree"])
         )
@@ -502,30 +483,3 @@ def _tree_seeds(seed: int, n_trees: int) -> list[int]:
         int(np.random.SeedSequence([seed, t]).generate_state(1, np.uint64)[0] >> 1)
         for t in range(1, n_trees)
     ]
-
-
-def _children(
-    model: _core.Model, tree: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where each node's children start, and all children: labels or -node."""
-    child_ptr, codes = model.tree(tree)
-    label_bit = np.uint32(1 << 31)
-    ids = (codes & ~label_bit).astype(np.int64)
-    return child_ptr.astype(np.int64), np.where(codes & label_bit, ids, -ids)
-
-
-def _places(model: _core.Model) -> dict[str, NDArray[Any]]:
-    """Return tree, node, child and depth of every problem."""
-    parts: dict[str, list[NDArray[Any]]] = {name: [] for name in _certificates.PLACE}
-    for tree in range(model.n_trees):
-        child_ptr, children = _children(model, tree)
-        node = np.repeat(np.arange(len(child_ptr) - 1), np.diff(child_ptr))
-        # Ids go breadth first: a node's depth is known before its children's.
-        depth = np.zeros(len(child_ptr) - 1, np.int64)
-        for problem in np.flatnonzero(children < 0):
-            depth[-children[problem]] = depth[node[problem]] + 1
-        parts["tree"].append(np.full(len(children), tree))
-        parts["node"].append(node)
-        parts["child"].append(children)
-        parts["depth"].append(depth[node])
-    return {name: np.concatenate(arrays) for name, arrays in parts.items()}

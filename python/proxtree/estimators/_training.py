@@ -22,7 +22,12 @@ from proxtree._parameters import (
     check_sample_weight,
 )
 from proxtree._progress import reporting
-from proxtree._solvers import check_ridge, ends_by_own_rule, solver_arguments
+from proxtree._solvers import (
+    L2_SOLVER,
+    check_ridge,
+    ends_by_own_rule,
+    solver_arguments,
+)
 from proxtree._validation import check_X_Y, csr_arg, pattern_arg
 from proxtree.exceptions import DataError, DataWarning
 from proxtree.size._limit import check_memory, check_root, memory_limit
@@ -64,7 +69,7 @@ class TrainableModel(LinearModel):
         if "C" in options:
             raise DataError("solver_options holds C: it is a parameter of its own")
         C = check_real(self.C, "C")
-        if self.solver == "dual_coordinate_descent":
+        if self.solver == L2_SOLVER:
             options["C"] = C
         return {
             **solver_arguments(self.solver, options),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from proxtree._solvers import L2_SOLVER
 from proxtree.exceptions import DataError
 from proxtree.size._build import estimated_fields, fill_depths
 from proxtree.size._estimate import Trained
@@ -76,7 +77,7 @@ def _of_shape(
 ) -> Iterator[SizePlan]:
     alpha, prune = planner.arguments["alpha"], planner.arguments["prune"]
     # alpha means nothing to the L2 solver.
-    has_alpha = planner.arguments["solver"] != "dual_coordinate_descent"
+    has_alpha = planner.arguments["solver"] != L2_SOLVER
     most = None
     for factor in ALPHAS if has_alpha else (1.0,):
         if not math.isfinite(factor * alpha):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxtree import _core
+from proxtree._solvers import L2_SOLVER
 from proxtree._validation import csr_arg, pattern_arg
 from proxtree.size._sample import Sample, Work, draw, expected_work
 from proxtree.size._sizes import TreeSizes
@@ -104,7 +105,7 @@ def train_sample(
     n_threads: int,
 ) -> Trained:
     """Train a sample of a tree's problems; X is scaled already if it is to be."""
-    is_sparse = arguments["solver"] != "dual_coordinate_descent"
+    is_sparse = arguments["solver"] != L2_SOLVER
     work = expected_work(sizes, Y, arguments["root_rows"], is_sparse)
     sample = draw(work, sizes.depth, share, seed)
     return train_these(X, Y, sizes, arguments, work, sample, sample_weight, n_threads)
@@ -136,7 +137,6 @@ def train_these(
         ],
         sample_weight=sample_weight,
         n_threads=n_threads,
-        progress=None,
     )
     shape = (len(sample.problems), X.shape[1])
     return Trained(

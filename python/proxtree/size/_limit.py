@@ -15,13 +15,12 @@ from proxtree import _core
 from proxtree._parameters import check_int
 from proxtree.size._budget import pruned
 from proxtree.size._estimate import Trained
-from proxtree.size._planner import Planner
+from proxtree.size._planner import SHARE, Planner
 from proxtree.size._size_plan import SizePlan
 from proxtree.tree import LabelTree
 
 # Thresholds that are tried for weights that take too much.
 PRUNES = (0.05, 0.1, 0.2, 0.3, 0.5)
-SHARE = 0.05
 
 
 # The stack of a native thread, and what glibc reserves for its heap, used or not.

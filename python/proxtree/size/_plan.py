@@ -15,11 +15,8 @@ from proxtree._parameters import (
 )
 from proxtree.exceptions import DataError
 from proxtree.size._budget import candidates
-from proxtree.size._planner import Planner
+from proxtree.size._planner import SHARE, Planner
 from proxtree.size._size_plan import SizePlan
-
-# Of the work of training.
-SHARE = 0.05
 
 
 @overload

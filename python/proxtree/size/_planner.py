@@ -19,8 +19,8 @@ from proxtree.size._size_plan import SizePlan
 from proxtree.size._sizes import bound, measure
 from proxtree.tree import LabelTree
 
-# The native module takes no more.
-MAX_THREADS = 256
+# Of the work of training: what a sample is allowed by default.
+SHARE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,6 @@ class Planner:
     ) -> Planner:
         """Measure the trees over checked data."""
         start = time.process_time()
-        n_threads = min(n_threads, MAX_THREADS)
         account = Account.of(
             [measure(X, Y, tree, n_threads) for tree in trees],
             X,

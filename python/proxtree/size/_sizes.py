@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxtree import _core
+from proxtree._nested_lists import LABEL_BIT
 from proxtree._validation import csr_arg, pattern_arg
 from proxtree.tree import LabelTree
 
@@ -62,7 +63,13 @@ class TreeSizes:
         child_ptr, children = self.tree._native.parts()
         node = np.repeat(np.arange(len(child_ptr) - 1), np.diff(child_ptr.astype(int)))
         # Ids go breadth first, so that children that are nodes come in order.
-        return node[children < 1 << 31]
+        return node[children < LABEL_BIT]
+
+    def feature_ratios(self) -> NDArray[np.float64]:
+        """Return used features over the parent's, of each node but the root."""
+        of_parent = self.n_features[self.parents()]
+        ratio: NDArray[np.float64] = self.n_features[1:] / np.maximum(of_parent, 1)
+        return ratio
 
 
 def measure(
@@ -137,23 +144,19 @@ def depth_table(
         table["n_problems"][:n] += counts["n_children"][:n]
         for name, values in (("n_features", t.n_features), ("nonzeros_bound", own)):
             np.add.at(table[name], t.depth, values)
-    parents = [t.parents() for t in trees]
-    ratios = np.concatenate(
-        [
-            t.n_features[1:] / np.maximum(t.n_features[p], 1)
-            for t, p in zip(trees, parents, strict=True)
-        ]
-    )
+    ratios = np.concatenate([t.feature_ratios() for t in trees])
     depth = np.concatenate([t.depth[1:] for t in trees])
     weight = np.concatenate([t.n_children[1:] for t in trees])
     for row in table:
+        # Nothing at the root, which has no parent.
         here = depth == row["depth"]
-        if here.any():
-            row["feature_ratio"] = ratios[here].mean()
-            row["feature_ratio_weighted"] = np.average(
-                ratios[here], weights=weight[here]
-            )
-        else:
-            # The root has no parent.
-            row["feature_ratio"] = row["feature_ratio_weighted"] = np.nan
+        plain, weighted = means(ratios[here], weight[here])
+        row["feature_ratio"], row["feature_ratio_weighted"] = plain, weighted
     return table
+
+
+def means(ratio: NDArray[np.float64], weight: NDArray[np.int64]) -> tuple[float, float]:
+    """Return the plain and the weighted mean, NaN of nothing."""
+    if not len(ratio):
+        return np.nan, np.nan
+    return float(ratio.mean()), float(np.average(ratio, weights=weight))

@@ -13,7 +13,7 @@ from scipy import sparse
 from proxtree import theory
 from proxtree._parameters import check_n_threads
 from proxtree._validation import check_X_Y
-from proxtree.size._sizes import DENSE_BYTES, PAPER_BYTES, TreeSizes, measure
+from proxtree.size._sizes import DENSE_BYTES, PAPER_BYTES, TreeSizes, means, measure
 from proxtree.study._settings import Setting, settings_for
 from proxtree.tree import LabelTree, label_features
 
@@ -197,7 +197,7 @@ def _add_tree(
 ) -> None:
     tree = sizes.tree
     place = (study.data_set, *setting, seed)
-    ratio, weight = feature_ratios(sizes), sizes.n_children[1:]
+    ratio, weight = sizes.feature_ratios(), sizes.n_children[1:]
     weights = sizes.n_children * sizes.n_features
     n_weights = int(weights.sum())
     dense = DENSE_BYTES * study.n_labels * study.n_features
@@ -238,20 +238,6 @@ def _add_tree(
         )
         if below.any():
             ratios.setdefault((setting, level), []).append(ratio[below])
-
-
-def feature_ratios(sizes: TreeSizes) -> NDArray[np.float64]:
-    """Return used features over the parent's, of each node but the root."""
-    of_parent = sizes.n_features[sizes.parents()]
-    ratio: NDArray[np.float64] = sizes.n_features[1:] / np.maximum(of_parent, 1)
-    return ratio
-
-
-def means(ratio: NDArray[np.float64], weight: NDArray[np.int64]) -> tuple[float, float]:
-    """Return the plain and the weighted mean, NaN of nothing."""
-    if not len(ratio):
-        return np.nan, np.nan
-    return float(ratio.mean()), float(np.average(ratio, weights=weight))
 
 
 def _theory(n_labels: int, setting: Setting, depth: int, ratio: float) -> float:

@@ -12,8 +12,9 @@
 //!
 //! The data take one road, and a module knows only those before it:
 //! [`sparse`] and [`io`] (matrices), [`tree`] (labels arranged), [`solver`]
-//! (one problem), [`train`] (all problems), [`model`] (the result, its file),
-//! [`predict`] (top-k), [`size`] (what training will ask for).
+//! (one problem), [`model`] (all classifiers of a tree, their file), [`train`]
+//! (problems solved, a model assembled), [`predict`] (top-k), [`size`] (what
+//! training will ask for).
 
 pub mod error;
 pub mod io;

@@ -60,7 +60,7 @@ pub(crate) fn measure<'py>(
 /// Gives their records, whether each has an intercept, their weights, and for each
 /// node the CPU seconds besides solving. `x` is taken as it is, never normalised.
 #[pyfunction]
-#[pyo3(signature = (x, y, tree, settings, nodes, *, sample_weight, n_threads, progress))]
+#[pyo3(signature = (x, y, tree, settings, nodes, *, sample_weight, n_threads))]
 pub(crate) fn train_some<'py>(
     py: Python<'py>,
     x: CsrArg<'py>,
@@ -70,13 +70,11 @@ pub(crate) fn train_some<'py>(
     nodes: Vec<(usize, Vec<usize>)>,
     sample_weight: Option<PyReadonlyArray1<'py, f64>>,
     n_threads: usize,
-    progress: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyDict>, Weights<'py>, Bound<'py, PyArray1<f64>>)> {
     let (x, y) = (x.parts()?, y.parts()?);
     let sample_weight = sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
     let tree = tree.tree();
-    let solved = run(py, n_threads, progress.as_ref(), |control| {
-        control.set_total(nodes.iter().map(|(_, p)| p.len() as u64).sum());
+    let solved = run(py, n_threads, None, |control| {
         let label_rows = transpose_pattern(y.pattern()?, control)?;
         train_sample(
             x.matrix()?,

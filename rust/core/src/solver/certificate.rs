@@ -11,6 +11,7 @@ const ROWS_PER_CHECK: usize = 1 << 14;
 
 /// Up to this share the two sides of a free intercept differ by rounding.
 const BALANCED: f64 = 1e-9;
+
 /// Features that share one entry of [`Workspace::peaks`].
 pub(super) const PEAK_WIDTH: usize = 64;
 

@@ -1,5 +1,6 @@
 //! The working set on the rows that matter: what the steps of a round see.
 
+use super::descent::{Line, shift, slope};
 use super::intercept::minimise_intercept;
 use super::newton::NewtonBuffers;
 use super::ray::Ray;
@@ -9,12 +10,6 @@ use super::support::{NONE, Support};
 /// Rows this far beyond their margin, or farther, are left out: far fewer stay
 /// than the working set reaches, and they seldom come back within a round.
 const SLACK: f64 = 0.1;
-
-/// Share of the predicted fall that a step must reach (LIBLINEAR's sigma).
-const SUFFICIENT: f64 = 0.01;
-
-/// Halvings of the step before the safe one is taken.
-const HALVINGS: usize = 2;
 
 /// Columns between two looks at the cancel flag.
 const COLUMNS_PER_CHECK: usize = 256;
@@ -148,48 +143,13 @@ impl Compact {
     fn descend(&mut self, problem: &Scaled<'_>, k: usize) -> f64 {
         let span = self.column(k);
         let (ids, values) = (&self.ids[span.clone()], &self.values[span]);
-        let w = self.weights[k];
-        let (mut g, mut h) = slope(&self.rows, self.intercept, ids, values);
-        g += problem.ridge * w;
-        h += problem.ridge;
-        let alpha = problem.alpha;
-        let violation = if w == 0.0 {
-            (g.abs() - alpha).max(0.0)
-        } else {
-            (g + alpha.copysign(w)).abs()
-        };
-        if violation == 0.0 {
-            return 0.0;
+        let slope = slope(&self.rows, self.intercept, ids, values);
+        let line = Line::new(problem, self.features[k] as usize, self.weights[k], slope);
+        let violation = line.violation();
+        if violation > 0.0 {
+            let (rows, intercept) = (&mut self.rows, self.intercept);
+            self.weights[k] = line.step(|d| shift(rows, intercept, ids, values, d));
         }
-        let newton = model_step(g, h, w, alpha);
-        // The column's square sum bounds the second derivative anywhere.
-        let square = problem.design.column_square(self.features[k] as usize);
-        let bound = 2.0 * problem.positive_weight.max(1.0) * square + problem.ridge;
-        let safe = model_step(g, bound, w, alpha);
-        let halved = (0..=HALVINGS).map(|k| newton * 0.5_f64.powi(k as i32));
-        let (mut done, mut change) = (0.0, 0.0);
-        for d in halved.chain([safe]) {
-            // A step to zero must end on it exactly.
-            let moved = if d == -w { 0.0 } else { w + d };
-            change += shift(
-                &mut self.rows,
-                self.intercept,
-                ids,
-                values,
-                moved - w - done,
-            );
-            done = moved - w;
-            let penalty =
-                alpha * (moved.abs() - w.abs()) + 0.5 * problem.ridge * (moved - w) * (moved + w);
-            let model = g * done + alpha * (moved.abs() - w.abs());
-            let total = change + penalty;
-            if total <= SUFFICIENT * model && total < 0.0 {
-                self.weights[k] = moved;
-                return violation;
-            }
-        }
-        // Rounding is larger than any fall that is left.
-        shift(&mut self.rows, self.intercept, ids, values, -done);
         violation
     }
 
@@ -302,46 +262,4 @@ impl Compact {
         }
         false
     }
-}
-
-/// The minimiser of `g d + h d^2 / 2 + alpha |w + d|`.
-fn model_step(g: f64, h: f64, w: f64, alpha: f64) -> f64 {
-    let h = h.max(f64::MIN_POSITIVE);
-    if g + alpha < h * w {
-        -(g + alpha) / h
-    } else if g - alpha > h * w {
-        -(g - alpha) / h
-    } else {
-        -w
-    }
-}
-
-/// First and second derivative of the loss along a column.
-#[inline]
-fn slope(rows: &[Row], intercept: f64, ids: &[u32], values: &[f32]) -> (f64, f64) {
-    let (mut g, mut h) = (0.0, 0.0);
-    for (&i, &x) in ids.iter().zip(values) {
-        let row = &rows[i as usize];
-        let hinge = row.hinge(intercept);
-        let cx = row.signed_weight * f64::from(x);
-        // Without a branch: which rows are active is not predictable.
-        let active = f64::from(u8::from(hinge > 0.0));
-        g -= hinge.max(0.0) * cx;
-        h += active * cx.abs() * f64::from(x).abs();
-    }
-    (2.0 * g, 2.0 * h)
-}
-
-/// Add `d` times the column to the margins; the change of the loss.
-#[inline]
-fn shift(rows: &mut [Row], intercept: f64, ids: &[u32], values: &[f32], d: f64) -> f64 {
-    let mut change = 0.0;
-    for (&i, &x) in ids.iter().zip(values) {
-        let row = &mut rows[i as usize];
-        let before = row.hinge(intercept).max(0.0);
-        row.margin += d * f64::from(x);
-        let after = row.hinge(intercept).max(0.0);
-        change += row.weight() * (after - before) * (after + before);
-    }
-    change
 }

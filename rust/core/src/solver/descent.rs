@@ -54,58 +54,95 @@ impl Workspace {
     fn descend(&mut self, problem: &Scaled<'_>, j: u32) -> f64 {
         let j = j as usize;
         let (ids, values) = problem.design.column(j);
-        let w = self.weights[j];
-        let (mut g, mut h) = slope(&self.rows, self.intercept, ids, values);
-        g += problem.ridge * w;
-        h += problem.ridge;
-        let alpha = problem.alpha;
-        let violation = if w > 0.0 {
-            (g + alpha).abs()
-        } else if w < 0.0 {
-            (g - alpha).abs()
-        } else {
-            (g.abs() - alpha).max(0.0)
-        };
-        if violation == 0.0 {
-            return 0.0;
+        let slope = slope(&self.rows, self.intercept, ids, values);
+        let line = Line::new(problem, j, self.weights[j], slope);
+        let violation = line.violation();
+        if violation > 0.0 {
+            self.see(problem.design, j as u32);
+            let (rows, intercept) = (&mut self.rows, self.intercept);
+            self.weights[j] = line.step(|d| shift(rows, intercept, ids, values, d));
         }
-        self.see(problem.design, j as u32);
-        let mut done = 0.0;
-        let newton = model_step(g, h, w, alpha);
-        // The column's square sum bounds the second derivative anywhere.
-        let bound = 2.0 * problem.positive_weight.max(1.0) * problem.design.column_square(j)
-            + problem.ridge;
-        let safe = model_step(g, bound, w, alpha);
-        let halved = (0..=HALVINGS).map(|k| newton * 0.5_f64.powi(k as i32));
-        let mut change = 0.0;
-        for d in halved.chain([safe]) {
-            // A step to zero must end on it exactly.
-            let moved = if d == -w { 0.0 } else { w + d };
-            change += shift(
-                &mut self.rows,
-                self.intercept,
-                ids,
-                values,
-                moved - w - done,
-            );
-            done = moved - w;
-            let penalty =
-                alpha * (moved.abs() - w.abs()) + 0.5 * problem.ridge * (moved - w) * (moved + w);
-            let model = g * done + alpha * (moved.abs() - w.abs());
-            let total = change + penalty;
-            if total <= SUFFICIENT * model && total < 0.0 {
-                self.weights[j] = moved;
-                return violation;
-            }
-        }
-        // Rounding is larger than any fall that is left.
-        shift(&mut self.rows, self.intercept, ids, values, -done);
         violation
     }
 }
 
+/// The objective along one weight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'a> {
+    problem: &'a Scaled<'a>,
+    j: usize,
+    w: f64,
+    /// First and second derivative of loss and ridge.
+    g: f64,
+    h: f64,
+}
+
+impl<'a> Line<'a> {
+    /// The line through weight `w` of feature `j`; `(g, h)` are the derivatives of
+    /// the loss along it.
+    #[inline]
+    pub(super) fn new(problem: &'a Scaled<'a>, j: usize, w: f64, (g, h): (f64, f64)) -> Self {
+        Self {
+            problem,
+            j,
+            w,
+            g: g + problem.ridge * w,
+            h: h + problem.ridge,
+        }
+    }
+
+    /// How far the weight is from optimality.
+    #[inline]
+    pub(super) fn violation(&self) -> f64 {
+        let &Self { problem, w, g, .. } = self;
+        if w > 0.0 {
+            (g + problem.alpha).abs()
+        } else if w < 0.0 {
+            (g - problem.alpha).abs()
+        } else {
+            (g.abs() - problem.alpha).max(0.0)
+        }
+    }
+
+    /// The weight after a step that lowers the objective, or as it was where
+    /// rounding is larger than any fall that is left. `shift` adds so many times
+    /// the column to the margins and returns the change of the loss.
+    #[inline]
+    pub(super) fn step(&self, mut shift: impl FnMut(f64) -> f64) -> f64 {
+        let &Self {
+            problem,
+            j,
+            w,
+            g,
+            h,
+        } = self;
+        let (alpha, ridge) = (problem.alpha, problem.ridge);
+        let newton = model_step(g, h, w, alpha);
+        // The column's square sum bounds the second derivative anywhere.
+        let bound =
+            2.0 * problem.positive_weight.max(1.0) * problem.design.column_square(j) + ridge;
+        let safe = model_step(g, bound, w, alpha);
+        let halved = (0..=HALVINGS).map(|k| newton * 0.5_f64.powi(k as i32));
+        let (mut done, mut change) = (0.0, 0.0);
+        for d in halved.chain([safe]) {
+            // A step to zero must end on it exactly.
+            let moved = if d == -w { 0.0 } else { w + d };
+            change += shift(moved - w - done);
+            done = moved - w;
+            let penalty = alpha * (moved.abs() - w.abs()) + 0.5 * ridge * (moved - w) * (moved + w);
+            let model = g * done + alpha * (moved.abs() - w.abs());
+            let total = change + penalty;
+            if total <= SUFFICIENT * model && total < 0.0 {
+                return moved;
+            }
+        }
+        shift(-done);
+        w
+    }
+}
+
 /// The minimiser of `g d + h d^2 / 2 + alpha |w + d|`.
-pub(super) fn model_step(g: f64, h: f64, w: f64, alpha: f64) -> f64 {
+fn model_step(g: f64, h: f64, w: f64, alpha: f64) -> f64 {
     let h = h.max(f64::MIN_POSITIVE);
     if g + alpha < h * w {
         -(g + alpha) / h
@@ -118,7 +155,7 @@ pub(super) fn model_step(g: f64, h: f64, w: f64, alpha: f64) -> f64 {
 
 /// First and second derivative of the loss along a column.
 #[inline]
-fn slope(rows: &[Row], intercept: f64, ids: &[u32], values: &[f32]) -> (f64, f64) {
+pub(super) fn slope(rows: &[Row], intercept: f64, ids: &[u32], values: &[f32]) -> (f64, f64) {
     let (mut g, mut h) = (0.0, 0.0);
     for (&i, &x) in ids.iter().zip(values) {
         let row = &rows[i as usize];
@@ -134,7 +171,7 @@ fn slope(rows: &[Row], intercept: f64, ids: &[u32], values: &[f32]) -> (f64, f64
 
 /// Add `d` times the column to the margins; the change of the loss.
 #[inline]
-fn shift(rows: &mut [Row], intercept: f64, ids: &[u32], values: &[f32], d: f64) -> f64 {
+pub(super) fn shift(rows: &mut [Row], intercept: f64, ids: &[u32], values: &[f32], d: f64) -> f64 {
     let mut change = 0.0;
     for (&i, &x) in ids.iter().zip(values) {
         let row = &mut rows[i as usize];

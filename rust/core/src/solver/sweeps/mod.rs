@@ -15,6 +15,16 @@ use crate::parallel::Control;
 
 pub(super) use narrow::Buffers;
 
+/// Steps of the intercept before a sweep.
+const INTERCEPT_STEPS: usize = 2;
+
+/// One Newton step on the support after this many sweeps: P@5 +0.11 on debdeps,
+/// +0.07 on debtags, +0.01 on `gutenberg_lcsh`, for 15 to 19 % more solving time.
+const SWEEPS_PER_NEWTON: u64 = 4;
+
+/// Derivatives below this share of alpha are not worth a Newton step.
+const NEWTON_TARGET: f64 = 0.02;
+
 /// Coordinate descent over all features that violate optimality at the start,
 /// the worst first; later sweeps keep the non-zero and the still violating.
 ///

@@ -2,16 +2,13 @@
 
 use super::cells::Cell;
 use super::columns::{shift, slope};
-use super::newton;
 use super::rows::intercept_slope;
+use super::{INTERCEPT_STEPS, SWEEPS_PER_NEWTON, newton};
 use crate::parallel::Control;
 use crate::solver::certificate::prove;
-use crate::solver::descent::model_step;
+use crate::solver::descent::Line;
 use crate::solver::state::{Scaled, Workspace};
 use crate::solver::{Certificate, Problem, Settings, Status};
-
-/// Steps of the intercept before a sweep.
-const INTERCEPT_STEPS: usize = 2;
 
 /// Values and weights up to this, and an alpha of at least its inverse, keep
 /// squares and sums of a billion rows far inside the range of `f32`.
@@ -20,12 +17,6 @@ const WIDEST: f64 = 1e6;
 /// Least share of the first violations to stop at: rounding in `f32` leaves about
 /// a hundredth of it.
 const LEAST_SHARE: f64 = 1e-3;
-
-/// Share of the predicted fall that a step must reach (LIBLINEAR's sigma).
-const SUFFICIENT: f64 = 0.01;
-
-/// Halvings of the step before the safe one is taken.
-const HALVINGS: usize = 2;
 
 /// Columns between two looks at the cancel flag.
 const COLUMNS_PER_CHECK: usize = 64;
@@ -109,7 +100,7 @@ impl Buffers {
             n_iter += 1;
             // The violations above are those before the step: it never ends the loop.
             let unfinished = sum > share * first && n_iter < settings.max_iter;
-            if n_iter % newton::SWEEPS == 0 && unfinished {
+            if n_iter % SWEEPS_PER_NEWTON == 0 && unfinished {
                 let Self {
                     cells,
                     list,
@@ -208,45 +199,12 @@ fn descend(
 ) -> f64 {
     let j = coordinate.feature as usize;
     let column = problem.design.column(j);
-    let w = coordinate.w;
     let b = intercept as f32;
-    let (mut g, mut h) = slope(cells, b, column);
-    g += problem.ridge * w;
-    h += problem.ridge;
-    let alpha = problem.alpha;
-    let violation = if w > 0.0 {
-        (g + alpha).abs()
-    } else if w < 0.0 {
-        (g - alpha).abs()
-    } else {
-        (g.abs() - alpha).max(0.0)
-    };
-    if violation == 0.0 {
-        return 0.0;
+    let line = Line::new(problem, j, coordinate.w, slope(cells, b, column));
+    let violation = line.violation();
+    if violation > 0.0 {
+        coordinate.w = line.step(|d| shift(cells, b, column, d as f32));
     }
-    let newton = model_step(g, h, w, alpha);
-    // The column's square sum bounds the second derivative anywhere.
-    let bound =
-        2.0 * problem.positive_weight.max(1.0) * problem.design.column_square(j) + problem.ridge;
-    let safe = model_step(g, bound, w, alpha);
-    let halved = (0..=HALVINGS).map(|k| newton * 0.5_f64.powi(k as i32));
-    let (mut done, mut change) = (0.0, 0.0);
-    for d in halved.chain([safe]) {
-        // A step to zero must end on it exactly.
-        let moved = if d == -w { 0.0 } else { w + d };
-        change += shift(cells, b, column, (moved - w - done) as f32);
-        done = moved - w;
-        let penalty =
-            alpha * (moved.abs() - w.abs()) + 0.5 * problem.ridge * (moved - w) * (moved + w);
-        let model = g * done + alpha * (moved.abs() - w.abs());
-        let total = change + penalty;
-        if total <= SUFFICIENT * model && total < 0.0 {
-            coordinate.w = moved;
-            return violation;
-        }
-    }
-    // Rounding is larger than any fall that is left.
-    shift(cells, b, column, -done as f32);
     violation
 }
 

@@ -3,15 +3,9 @@
 use super::cells::Cell;
 use super::columns::{add, dot, slope};
 use super::narrow::Coordinate;
-use super::rows;
+use super::{NEWTON_TARGET, rows};
 use crate::solver::ray::Ray;
 use crate::solver::state::Scaled;
-
-/// Sweeps and steps before a step: P@5 +0.1 on debtags beside sweeps alone.
-pub(super) const SWEEPS: u64 = 4;
-
-/// Derivatives below this share of alpha are not worth a step.
-const TARGET: f64 = 0.02;
 
 /// Most conjugate gradient iterations, and the residual that ends them: on held-out
 /// rows 5 save 5 to 10 % of the training for objectives up to 0.03 % higher; 3 lose
@@ -68,7 +62,7 @@ impl Buffers {
         list: &mut [Coordinate],
         intercept: &mut f64,
     ) -> bool {
-        if self.linearise(problem, cells, list, *intercept) <= TARGET * problem.alpha {
+        if self.linearise(problem, cells, list, *intercept) <= NEWTON_TARGET * problem.alpha {
             return false;
         }
         self.solve(problem, list);

@@ -1,21 +1,12 @@
 //! The same in `f64`, for numbers that `f32` does not hold, and given starts.
 
-use super::super::certificate::prove;
-use super::super::intercept::solve_intercept;
-use super::super::newton::newton;
-use super::super::state::{Scaled, Workspace};
-use super::super::{Certificate, Problem, Settings, Status};
+use super::{INTERCEPT_STEPS, NEWTON_TARGET, SWEEPS_PER_NEWTON};
 use crate::parallel::Control;
-
-/// Steps of the intercept before a sweep.
-const INTERCEPT_STEPS: usize = 2;
-
-/// One Newton step on the support after this many sweeps: P@5 +0.11 on debdeps,
-/// +0.07 on debtags, +0.01 on `gutenberg_lcsh`, for 15 to 19 % more solving time.
-const SWEEPS_PER_NEWTON: u64 = 4;
-
-/// Derivatives below this share of alpha are not worth a Newton step.
-const NEWTON_TARGET: f64 = 0.02;
+use crate::solver::certificate::prove;
+use crate::solver::intercept::solve_intercept;
+use crate::solver::newton::newton;
+use crate::solver::state::{Scaled, Workspace};
+use crate::solver::{Certificate, Problem, Settings, Status};
 
 /// As [`super::run`]; a proof at the start too.
 pub(super) fn run(
