@@ -35,9 +35,14 @@ WORKSPACE_FEATURE = 8 + 8 + 2 + 3 * 4
 GATHERED = 0.1
 GATHERED_TO_THE_GAP = 0.6
 # A weight while its node is put together: solver's output, doubled while it grows,
-# and a sort key; then model::Entry with its share of feature ids and offsets.
-WEIGHT_ASSEMBLED = 2 * 8 + 4 + 16
-WEIGHT_KEPT = 8 + 8 * 0.6
+# and a sort key; a node of more weights than there are features is put together by
+# counting, without keys. Then model::Entry, and for each run a feature id and offset:
+# at most as many runs as features that the node uses.
+WEIGHT_SORTED = 2 * 8 + 4 + 16
+WEIGHT_COUNTED = 2 * 8 + 8
+WEIGHT_KEPT = 8
+RUN_KEPT = 8
+RUNS_PER_WEIGHT = 0.6
 # train::Record, its arrays in Python, these joined, and a row of `certificate_`.
 PROBLEM = 72 + 65 + 65 + 116
 # model::NodeClassifiers, two vectors of positives, the node's own structures.
@@ -110,8 +115,10 @@ class Account:
     def _model(self, tree: TreeSizes, weights: Floats) -> float:
         """Return what a trained tree keeps, with its predictor's index."""
         indexed = (self.n_features <= 2 * weights).sum()
+        runs = np.minimum(RUNS_PER_WEIGHT * weights, tree.trained(self.root_rows)[2])
         return float(
             WEIGHT_KEPT * weights.sum()
+            + RUN_KEPT * runs.sum()
             + PROBLEM * tree.n_children.sum()
             + NODE * len(weights)
             + 4 * (self.n_features + 1) * indexed
@@ -135,12 +142,20 @@ class Account:
             + WORKSPACE_FEATURE * n_features
             + (GATHERED_TO_THE_GAP if self.to_the_gap else GATHERED) * VALUE * nnz
         )
-        assembling = WEIGHT_ASSEMBLED * weights
+        assembling = weights * np.where(
+            weights > self.n_features, WEIGHT_COUNTED, WEIGHT_SORTED
+        )
         # train::Job: large nodes by all threads, the others by one each.
         work = nnz * tree.n_children
         is_large = work > work.sum() / (4 * n_threads)
         hands = np.where(is_large, n_threads, 1)
-        besides = design + assembling
+        # Nodes of much work come first: those of many weights that follow are not
+        # there yet.
+        order = np.argsort(-work, kind="stable")
+        dense = np.where(weights > self.n_features, WEIGHT_KEPT * weights, 0.0)
+        later = np.empty(len(work))
+        later[order] = dense.sum() - np.cumsum(dense[order])
+        besides = design + assembling - later
         # The allocator keeps what the solves of the first, largest node free.
         kept_back = n_threads * float(workspace[np.argmax(work)])
         solving = np.maximum(hands * workspace, kept_back)
