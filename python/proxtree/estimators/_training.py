@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
@@ -38,7 +39,7 @@ from proxtree.tree import LabelTree
 Csr = sparse.csr_matrix[Any]
 
 
-class TrainableModel(LinearModel):
+class TrainableModel(LinearModel, ABC):
     """A linear model of problems that share parameters and a training routine."""
 
     # Set by the constructors below.
@@ -93,18 +94,18 @@ class TrainableModel(LinearModel):
             "normalize": check_bool(self.normalize, "normalize"),
         }
 
+    @abstractmethod
     def _arguments(self) -> dict[str, Any]:
         """Return all checked arguments of the native module's training."""
-        raise NotImplementedError
 
     @property
     def _builds_trees(self) -> bool:
         """Whether `_trees` takes more than a moment."""
         return False
 
+    @abstractmethod
     def _trees(self, X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
         """Return the trees to train over checked X and Y."""
-        raise NotImplementedError
 
     def _fit(
         self, X: Any, Y: Any, sample_weight: ArrayLike | None, n_iter_name: str
