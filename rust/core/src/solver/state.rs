@@ -371,17 +371,35 @@ impl Workspace {
         }
         // Sorted, so that sums do not depend on the way that led here.
         self.seen.sort_unstable();
-        let seen = std::mem::take(&mut self.seen);
-        for &j in &seen {
-            self.is_seen[j as usize] = false;
-            let w = self.weights[j as usize];
+        let Self {
+            seen,
+            is_seen,
+            weights,
+            rows,
+            is_touched,
+            touched,
+            ..
+        } = self;
+        seen.retain(|&j| {
+            let w = weights[j as usize];
+            is_seen[j as usize] = w != 0.0;
             if w != 0.0 {
-                self.see(design, j);
                 let (ids, values) = design.column(j as usize);
+                let mut n_touched = touched.len();
+                touched.resize(n_touched + ids.len(), 0);
                 for (&i, &x) in ids.iter().zip(values) {
-                    self.rows[i as usize].margin += w * f64::from(x);
+                    rows[i as usize].margin += w * f64::from(x);
+                    // Without a branch: which rows are new is not predictable.
+                    touched[n_touched] = i;
+                    n_touched += usize::from(!is_touched[i as usize]);
+                    is_touched[i as usize] = true;
                 }
+                touched.truncate(n_touched);
             }
+            w != 0.0
+        });
+        for &i in &self.touched[self.n_positives..] {
+            self.untouched_weight -= self.rows[i as usize].weight();
         }
         self.recount_untouched(design);
     }

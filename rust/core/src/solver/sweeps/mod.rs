@@ -1,5 +1,6 @@
 //! A few sweeps and hardly more: what the nodes of a deep tree need.
 
+mod active;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod cells;

@@ -5,7 +5,7 @@ use super::columns::{shift, slope};
 use super::rows::intercept_slope;
 use super::{INTERCEPT_STEPS, SWEEPS_PER_NEWTON, newton};
 use crate::parallel::Control;
-use crate::solver::certificate::prove;
+use crate::solver::certificate::{prove, prove_nearby};
 use crate::solver::descent::Line;
 use crate::solver::state::{Scaled, Workspace};
 use crate::solver::{Certificate, Problem, Settings, Status};
@@ -62,7 +62,11 @@ pub(super) fn run(
     let mut buffers = std::mem::take(&mut state.sweeps);
     let n_iter = buffers.descend(&problem, settings, share, state);
     state.sweeps = buffers;
-    let proof = prove(&problem, settings, state);
+    let proof = if n_iter == 0 {
+        prove(&problem, settings, state)
+    } else {
+        prove_nearby(&problem, settings, state)
+    };
     let status = if control.is_cancelled() {
         Status::Cancelled
     } else {

@@ -58,20 +58,6 @@ compiled_twice! {
 }
 
 compiled_twice! {
-    /// `2 c_i` of active rows, else 0.
-    fn set_curvature(cells: &[Cell], intercept: f32, curvature: &mut Vec<f32>) {
-        curvature.clear();
-        curvature.extend(cells.iter().map(|cell| {
-            if cell.hinge(intercept) > 0.0 {
-                2.0 * cell.signed_weight.abs()
-            } else {
-                0.0
-            }
-        }));
-    }
-}
-
-compiled_twice! {
     /// `vector_i *= factor_i`; the sum of the products.
     fn scale(vector: &mut [f32], factors: &[f32]) -> f64 {
         let mut sum = 0.0;

@@ -1,0 +1,105 @@
+//! The active rows of a problem with the columns that have a weight, side by side.
+
+use super::cells::Cell;
+use super::columns::Column;
+
+/// In place of the number of a row that is not active.
+const NONE: u32 = u32::MAX;
+
+/// Active rows, numbered anew, and what columns store there.
+///
+/// Only they have a second derivative. On four data sets they hold 22 to 29 % of the
+/// entries of the support at a Newton step, which passes over them some 20 times.
+#[derive(Debug, Default)]
+pub(super) struct Active {
+    /// New numbers of all rows, [`NONE`] for those left out.
+    number: Vec<u32>,
+    cells: Vec<Cell>,
+    ends: Vec<usize>,
+    ids: Vec<u32>,
+    values: Vec<f32>,
+}
+
+impl Active {
+    /// Hold the rows of positive hinge, and no column yet.
+    pub(super) fn begin(&mut self, cells: &[Cell], intercept: f32) {
+        self.number.clear();
+        self.number.resize(cells.len(), NONE);
+        self.cells.clear();
+        for (number, cell) in self.number.iter_mut().zip(cells) {
+            if cell.hinge(intercept) > 0.0 {
+                *number = self.cells.len() as u32;
+                self.cells.push(*cell);
+            }
+        }
+        self.ends.clear();
+        self.ids.clear();
+        self.values.clear();
+    }
+
+    /// Append the entries of a column that lie in active rows.
+    pub(super) fn push(&mut self, (ids, values): Column<'_>) {
+        let start = self.ids.len();
+        self.ids.resize(start + ids.len(), 0);
+        self.values.resize(start + ids.len(), 0.0);
+        let (new_ids, new_values) = (&mut self.ids[start..], &mut self.values[start..]);
+        let mut kept = 0;
+        for (&i, &x) in ids.iter().zip(values) {
+            let number = self.number[i as usize];
+            // Without a branch: which rows are active is not predictable.
+            new_ids[kept] = number;
+            new_values[kept] = x;
+            kept += usize::from(number != NONE);
+        }
+        self.ids.truncate(start + kept);
+        self.values.truncate(start + kept);
+        self.ends.push(start + kept);
+    }
+
+    /// The active rows.
+    pub(super) fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// What the column pushed after `k` others holds.
+    pub(super) fn column(&self, k: usize) -> Column<'_> {
+        let start = if k == 0 { 0 } else { self.ends[k - 1] };
+        let span = start..self.ends[k];
+        (&self.ids[span.clone()], &self.values[span])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_keep_what_lies_in_rows_of_positive_hinge() {
+        // Hinges at intercept 0.5: positives lose it, negatives gain it.
+        let cell = |base, signed_weight| Cell {
+            base,
+            signed_weight,
+        };
+        let cells = [
+            cell(1.0, 1.0),
+            cell(0.4, 1.0),
+            cell(-0.4, -2.0),
+            cell(-0.5, -1.0),
+            cell(3.0, -0.0),
+        ];
+        let mut active = Active::default();
+        // Twice, to see that nothing stays behind.
+        for _ in 0..2 {
+            active.begin(&cells, 0.5);
+            let bases: Vec<f32> = active.cells().iter().map(|c| c.base).collect();
+            assert_eq!(bases, [1.0, -0.4, 3.0]);
+            active.push((&[0, 1, 2, 3, 4], &[1.0, 2.0, 3.0, 4.0, 5.0]));
+            active.push((&[1, 3], &[6.0, 7.0]));
+            active.push((&[3, 4], &[8.0, 9.0]));
+            let of = |k| active.column(k);
+            assert_eq!(of(0), (&[0u32, 1, 2][..], &[1.0f32, 3.0, 5.0][..]));
+            assert_eq!(of(1), (&[][..], &[][..]));
+            assert_eq!(of(2), (&[2u32][..], &[9.0f32][..]));
+        }
+    }
+}
