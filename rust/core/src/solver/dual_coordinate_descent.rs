@@ -88,9 +88,9 @@ impl Span {
 /// without any but for the positives and what resembles them.
 #[derive(Debug)]
 pub struct SharedStart {
-    duals: Vec<f64>,
-    weights: Vec<f64>,
-    imbalance: f64,
+    pub(super) duals: Vec<f64>,
+    pub(super) weights: Vec<f64>,
+    pub(super) imbalance: f64,
 }
 
 impl SharedStart {

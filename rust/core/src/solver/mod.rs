@@ -29,6 +29,7 @@ mod proximal;
 mod ray;
 mod rounding;
 mod rounds;
+mod siblings;
 mod smooth;
 mod squared;
 mod state;
@@ -39,6 +40,7 @@ pub use design::Design;
 pub use dual_coordinate_descent::SharedStart;
 pub use forward_backward::{ForwardBackward, Rule};
 pub use method::Method;
+pub use siblings::{LANES, Siblings};
 pub use state::Workspace;
 
 use crate::parallel::{Control, thread_cpu_seconds};

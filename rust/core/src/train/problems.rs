@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::{ClassWeight, Recipe};
 use crate::model::{ChildWeights, NodeClassifiers};
 use crate::parallel::{Control, thread_cpu_seconds};
-use crate::solver::{Certificate, Design, Problem, Settings, SharedStart, Workspace, solve};
+use crate::solver::{
+    Certificate, Design, LANES, Problem, Settings, SharedStart, Siblings, Workspace, solve,
+};
 use crate::sparse::PatternView;
 use crate::{Error, Result};
 
@@ -71,14 +73,24 @@ pub(super) fn solve_node(
     let intercept = recipe.intercept;
     let start = SharedStart::new(design, settings.method, negative, intercept, control)?;
     let start = start.map(Arc::new);
+    let units = units(design, positives, &order, recipe, settings);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut part = Part::default();
-        let mut workspace = Workspace::new(design).with_start(start.clone());
-        while let Some(&p) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let mut workspace = None;
+        let mut siblings = Siblings::default();
+        while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
             control.check()?;
-            let problem = recipe.problem(design, positives.row(p as usize));
-            part.solve(p, &problem, settings, &mut workspace, control)?;
+            let problem = |p: u32| recipe.problem(design, positives.row(p as usize));
+            if let &[p] = *unit {
+                let workspace = workspace
+                    .get_or_insert_with(|| Workspace::new(design).with_start(start.clone()));
+                part.solve(p, &problem(p), settings, workspace, control)?;
+            } else {
+                let problems: Vec<Problem<'_>> = unit.iter().map(|&p| problem(p)).collect();
+                let start = start.as_deref();
+                part.solve_together(unit, &problems, settings, start, &mut siblings, control)?;
+            }
         }
         Ok(part)
     };
@@ -88,6 +100,34 @@ pub(super) fn solve_node(
     };
     let parts = parts.into_iter().collect::<Result<Vec<Part>>>()?;
     assemble(positives.n_rows(), parts, feature_ids)
+}
+
+/// Fewer problems are solved one by one.
+const LEAST_SIBLINGS: usize = 4;
+
+/// The problems of `order` by how they are solved: several together, or one.
+fn units<'a>(
+    design: &Design<'_>,
+    positives: PatternView<'_>,
+    order: &'a [u32],
+    recipe: &Recipe,
+    settings: &Settings,
+) -> Vec<&'a [u32]> {
+    let n_trained = order.partition_point(|&p| !positives.row(p as usize).is_empty());
+    let (trained, rest) = order.split_at(n_trained);
+    let mut units = Vec::new();
+    for block in trained.chunks(LANES) {
+        let together = block.len() >= LEAST_SIBLINGS
+            && Siblings::take(settings, recipe.intercept)
+            && {
+                let problem = |&p: &u32| recipe.problem(design, positives.row(p as usize));
+                let problems: Vec<Problem<'_>> = block.iter().map(problem).collect();
+                Siblings::fits(&problems, settings.method)
+            };
+        units.extend(block.chunks(if together { LANES } else { 1 }));
+    }
+    units.extend(rest.chunks(1));
+    units
 }
 
 /// What one thread solved, in its own order.
@@ -141,6 +181,51 @@ impl Part {
             seconds: thread_cpu_seconds() - start,
         });
         control.add_done(weights.len() as u64);
+        Ok(())
+    }
+
+    /// As [`Self::solve`], for several problems.
+    fn solve_together(
+        &mut self,
+        ids: &[u32],
+        problems: &[Problem<'_>],
+        settings: &Settings,
+        start: Option<&SharedStart>,
+        siblings: &mut Siblings,
+        control: &Control,
+    ) -> Result<()> {
+        let begun = thread_cpu_seconds();
+        let settings = Settings {
+            method: settings.method.for_unit(ids[0].into()),
+            ..*settings
+        };
+        let certificates = siblings.solve(problems, &settings, start, control)?;
+        let first = self.records.len();
+        for (lane, (&id, certificate)) in ids.iter().zip(certificates).enumerate() {
+            let from = self.indices.len();
+            for (j, w) in siblings.weights(lane) {
+                if !w.is_finite() {
+                    return Err(Error::data("TODO"));
+                }
+                self.indices.push(j);
+                self.values.push(w);
+            }
+            let nnz = (self.indices.len() - from) as u64;
+            self.ends.push(self.indices.len());
+            self.problems.push(id);
+            self.records.push(Record {
+                certificate,
+                nnz,
+                n_pruned: siblings.n_pruned(lane),
+                n_positives: problems[lane].positives.len() as u64,
+                seconds: 0.0,
+            });
+            control.add_done(nnz);
+        }
+        let seconds = (thread_cpu_seconds() - begun) / ids.len() as f64;
+        for record in &mut self.records[first..] {
+            record.seconds = seconds;
+        }
         Ok(())
     }
 }
