@@ -13,7 +13,7 @@ use super::rounding::round_to;
 use super::{Certificate, Design, Intercept, Method, Problem, Settings, SharedStart, check};
 use crate::parallel::Control;
 use crate::rng::SplitMix64;
-use crate::{Error, Result};
+use crate::Result;
 
 /// Steps in `f32` reach an `eps` of this size.
 const LEAST_EPS: f64 = 1e-2;
@@ -137,7 +137,7 @@ impl Siblings {
         duals.clear();
         match start {
             None => {
-                weights.resize(d, Line::ZERO);
+                weights.resize(d, Line([0.0; LANES]));
                 duals.resize(n, Line([-0.0; LANES]));
             }
             Some(start) => {
@@ -336,9 +336,9 @@ impl Terms {
             positive: Line([1.0; LANES]),
             negative: Line([1.0; LANES]),
             beyond: Line([f32::INFINITY; LANES]),
-            low: Line::ZERO,
-            high: Line::ZERO,
-            imbalance: Line::ZERO,
+            low: Line([0.0; LANES]),
+            high: Line([0.0; LANES]),
+            imbalance: Line([0.0; LANES]),
             mu: (scale * scale) as f32,
         };
         for (k, problem) in problems.iter().enumerate() {

@@ -4,7 +4,9 @@
 //! compiled twice: products and sums are rounded one by one, in an order that does
 //! not depend on the instruction set, and so do not the models.
 
-use super::lanes::{LANES, Line, SIGN};
+#[cfg(target_arch = "x86_64")]
+use super::lanes::Avx2;
+use super::lanes::{Lanes, Line};
 use crate::parallel::Control;
 use crate::solver::squared::ROWS_PER_CHECK;
 use crate::sparse::CsrView;
@@ -63,7 +65,8 @@ pub(super) fn sweep(
         // SAFETY: the processor has AVX2.
         return unsafe { sweep_avx2(rows, samples, list, terms, state, control) };
     }
-    sweep_anyhow(rows, samples, list, terms, state, control)
+    // SAFETY: arrays need no instructions of their own.
+    unsafe { sweep_with::<Line>(rows, samples, list, terms, state, control) }
 }
 
 /// # Safety
@@ -78,11 +81,14 @@ unsafe fn sweep_avx2(
     state: &mut State,
     control: &Control,
 ) -> u16 {
-    sweep_anyhow(rows, samples, list, terms, state, control)
+    // SAFETY: as the caller promises.
+    unsafe { sweep_with::<Avx2>(rows, samples, list, terms, state, control) }
 }
 
+/// # Safety
+/// The processor has the instructions of `V`.
 #[inline(always)]
-fn sweep_anyhow(
+unsafe fn sweep_with<V: Lanes>(
     rows: CsrView<'_>,
     samples: &[Sample],
     list: &[u32],
@@ -97,105 +103,103 @@ fn sweep_anyhow(
         }
         let i = i as usize;
         let (ids, values) = rows.row(i);
-        let margins = dot(ids, values, &state.weights);
         let mask = state.active[i];
-        let (moves, leaving) = step(&margins, samples[i], mask, terms, &mut state.duals[i]);
-        state.active[i] = mask & !leaving;
-        left |= leaving;
-        if let Some(moves) = moves {
-            add(ids, values, &moves, &mut state.weights);
+        // SAFETY: as the caller promises.
+        unsafe {
+            let margins = dot::<V>(ids, values, &state.weights);
+            let dual = &mut state.duals[i];
+            let (moves, moving, leaving) = step(margins, samples[i], mask, terms, dual);
+            state.active[i] = mask & !leaving;
+            left |= leaving;
+            if moving {
+                add(ids, values, moves, &mut state.weights);
+            }
         }
     }
     left
 }
 
+/// # Safety
+/// The processor has the instructions of `V`.
 #[inline(always)]
-fn dot(ids: &[u32], values: &[f32], weights: &[Line]) -> Line {
-    // Two sums: additions need not wait for each other.
-    let (mut even, mut odd) = (Line::ZERO, Line::ZERO);
-    let (pairs, last) = ids.as_chunks::<2>();
-    let (pair_values, last_value) = values.as_chunks::<2>();
-    for (&[i, j], &[x, y]) in pairs.iter().zip(pair_values) {
-        let (a, b) = (&weights[i as usize].0, &weights[j as usize].0);
-        for k in 0..LANES {
-            even.0[k] += x * a[k];
+unsafe fn dot<V: Lanes>(ids: &[u32], values: &[f32], weights: &[Line]) -> V {
+    // SAFETY: as the caller promises.
+    unsafe {
+        // Four sums: additions need not wait for each other.
+        let mut sums = [V::splat(0.0); 4];
+        let (fours, ids) = ids.as_chunks::<4>();
+        let (four_values, values) = values.as_chunks::<4>();
+        for (ids, values) in fours.iter().zip(four_values) {
+            for k in 0..4 {
+                let w = V::load(&weights[ids[k] as usize]);
+                sums[k] = sums[k].add(w.mul(V::splat(values[k])));
+            }
         }
-        for k in 0..LANES {
-            odd.0[k] += y * b[k];
+        for (&j, &x) in ids.iter().zip(values) {
+            let w = V::load(&weights[j as usize]);
+            sums[0] = sums[0].add(w.mul(V::splat(x)));
         }
-    }
-    for (&i, &x) in last.iter().zip(last_value) {
-        let a = &weights[i as usize].0;
-        for k in 0..LANES {
-            even.0[k] += x * a[k];
-        }
-    }
-    for k in 0..LANES {
-        even.0[k] += odd.0[k];
-    }
-    even
-}
-
-#[inline(always)]
-fn add(ids: &[u32], values: &[f32], moves: &Line, weights: &mut [Line]) {
-    for (&i, &x) in ids.iter().zip(values) {
-        let a = &mut weights[i as usize].0;
-        for k in 0..LANES {
-            a[k] += x * moves.0[k];
-        }
+        let [a, b, c, d] = sums;
+        a.add(b).add(c.add(d))
     }
 }
 
-/// Solve for the row's dual variables; what to add to its weights, if anything, and
-/// the problems in which it leaves.
+/// # Safety
+/// The processor has the instructions of `V`.
 #[inline(always)]
-fn step(
-    margins: &Line,
+unsafe fn add<V: Lanes>(ids: &[u32], values: &[f32], moves: V, weights: &mut [Line]) {
+    for (&j, &x) in ids.iter().zip(values) {
+        let line = &mut weights[j as usize];
+        // SAFETY: as the caller promises.
+        unsafe { V::load(line).add(moves.mul(V::splat(x))).store(line) };
+    }
+}
+
+/// Solve for the row's dual variables; what to add to its weights, whether that is
+/// anything, and the problems in which the row leaves.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn step<V: Lanes>(
+    margins: V,
     sample: Sample,
     mask: u16,
     terms: &mut Terms,
-    duals: &mut Line,
-) -> (Option<Line>, u16) {
-    let mut moves = Line::ZERO;
-    let mut leaves = [0_u32; LANES];
-    for k in 0..LANES {
-        let bits = duals.0[k].to_bits();
-        let sign = bits & SIGN;
-        let a = f32::from_bits(bits ^ sign);
-        let unit = if sign == 0 {
-            terms.positive.0[k]
-        } else {
-            terms.negative.0[k]
-        };
-        let diagonal = sample.inverse * unit;
-        let z = margins.0[k] + terms.mu * terms.imbalance.0[k];
-        let slope = f32::from_bits(z.to_bits() ^ sign) - 1.0 + a * diagonal;
-        let on = u32::from(mask) >> k & 1 != 0;
-        let at_bound = a == 0.0;
-        let leaving = on & at_bound & (slope > terms.beyond.0[k]);
-        let counted = on & !leaving;
-        let projected = if at_bound & (slope > 0.0) { 0.0 } else { slope };
-        let low = if counted { projected } else { f32::INFINITY };
-        let high = if counted { projected } else { f32::NEG_INFINITY };
-        terms.low.0[k] = if low < terms.low.0[k] { low } else { terms.low.0[k] };
-        terms.high.0[k] = if high > terms.high.0[k] { high } else { terms.high.0[k] };
-        let next = a - slope / (sample.square + diagonal);
-        let next = if next > 0.0 { next } else { 0.0 };
-        let moved = if on & (projected.abs() > FLOOR) { next } else { a };
-        let signed = f32::from_bits(moved.to_bits() | sign);
-        moves.0[k] = signed - duals.0[k];
-        duals.0[k] = signed;
-        leaves[k] = u32::from(leaving);
+    dual: &mut Line,
+) -> (V, bool, u16) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let zero = V::splat(0.0);
+        let before = V::load(dual);
+        let sign = before.sign();
+        let a = before.xor(sign);
+        let of_class = V::select(
+            before.negative(),
+            V::load(&terms.negative),
+            V::load(&terms.positive),
+        );
+        let diagonal = of_class.mul(V::splat(sample.inverse));
+        let imbalance = V::load(&terms.imbalance);
+        let z = margins.add(imbalance.mul(V::splat(terms.mu)));
+        let slope = z.xor(sign).sub(V::splat(1.0)).add(a.mul(diagonal));
+        let on = V::mask(mask);
+        let inside = a.greater(zero);
+        let beyond = slope.greater(V::load(&terms.beyond));
+        let leaving = V::both(on, V::without(beyond, inside));
+        let counted = V::without(on, leaving);
+        let projected = V::select(inside, slope, slope.min(zero));
+        let low = V::select(counted, projected, V::splat(f32::INFINITY));
+        let high = V::select(counted, projected, V::splat(f32::NEG_INFINITY));
+        low.min(V::load(&terms.low)).store(&mut terms.low);
+        high.max(V::load(&terms.high)).store(&mut terms.high);
+        let best = a.sub(slope.div(diagonal.add(V::splat(sample.square)))).max(zero);
+        let steep = projected.xor(projected.sign()).greater(V::splat(FLOOR));
+        let moving = V::both(on, steep);
+        let after = V::select(moving, best.xor(sign), before);
+        after.store(dual);
+        let moves = after.sub(before);
+        imbalance.add(moves).store(&mut terms.imbalance);
+        (moves, V::bits(moving) != 0, V::bits(leaving))
     }
-    for k in 0..LANES {
-        terms.imbalance.0[k] += moves.0[k];
-    }
-    let any = moves.0.iter().fold(0, |any, m| any | m.to_bits()) & !SIGN != 0;
-    let mut leaving = 0;
-    if leaves.iter().fold(0, |any, l| any | l) != 0 {
-        for (k, leave) in leaves.iter().enumerate() {
-            leaving |= (*leave as u16) << k;
-        }
-    }
-    (any.then_some(moves), leaving)
 }
