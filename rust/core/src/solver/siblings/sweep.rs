@@ -6,7 +6,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::lanes::Avx2;
-use super::lanes::{Lanes, Line};
+use super::lanes::{Lanes, Line, prefetch};
 use crate::parallel::Control;
 use crate::solver::squared::ROWS_PER_CHECK;
 use crate::sparse::CsrView;
@@ -101,6 +101,7 @@ unsafe fn sweep_with<V: Lanes>(
         if s % ROWS_PER_CHECK == 0 && control.is_cancelled() {
             break;
         }
+        prefetch_rows(rows, samples, &list[s + 1..], state);
         let i = i as usize;
         let (ids, values) = rows.row(i);
         let mask = state.active[i];
@@ -117,6 +118,25 @@ unsafe fn sweep_with<V: Lanes>(
         }
     }
     left
+}
+
+/// Rows come in random order: ask for the next few.
+#[inline(always)]
+fn prefetch_rows(rows: CsrView<'_>, samples: &[Sample], next: &[u32], state: &State) {
+    if let Some(&i) = next.get(5) {
+        let i = i as usize;
+        prefetch(&rows.pattern().indptr()[i]);
+        prefetch(&samples[i]);
+        prefetch(&state.active[i]);
+        prefetch(&state.duals[i]);
+    }
+    if let Some(&i) = next.get(2) {
+        let (ids, values) = rows.row(i as usize);
+        for k in (0..ids.len()).step_by(16) {
+            prefetch(&ids[k]);
+            prefetch(&values[k]);
+        }
+    }
 }
 
 /// # Safety
