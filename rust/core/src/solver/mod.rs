@@ -182,10 +182,7 @@ pub fn solve(
     };
     workspace.finish();
     if !certificate.objective.is_finite() {
-        return Err(Error::data(
-            "the objective overflows: the weights (of classes, samples, alpha, ridge), the \
-             start or X are too large",
-        ));
+        return Err(Error::data(OVERFLOW));
     }
     Ok(certificate)
 }
@@ -235,6 +232,9 @@ fn solve_l1(
     workspace.scale_history(unit);
     Ok(certificate)
 }
+
+const OVERFLOW: &str = "the objective overflows: the weights (of classes, samples, alpha, \
+                        ridge), the start or X are too large";
 
 fn check(problem: &Problem<'_>, settings: &Settings) -> Result<()> {
     let positive = |name: &str, value: f64| {

@@ -1,11 +1,9 @@
 //! A sweep over rows, all problems of a block at once.
 //!
-//! Written as loops over lanes that compilers turn into vector instructions, and
-//! compiled twice: products and sums are rounded one by one, in an order that does
-//! not depend on the instruction set, and so do not the models.
+//! Compiled for each instruction set: see [`Lanes`].
 
 #[cfg(target_arch = "x86_64")]
-use super::lanes::Avx2;
+use super::avx2::Avx2;
 use super::lanes::{Lanes, Line, prefetch};
 use crate::parallel::Control;
 use crate::solver::squared::ROWS_PER_CHECK;
@@ -213,7 +211,9 @@ unsafe fn step<V: Lanes>(
         let high = V::select(counted, projected, V::splat(f32::NEG_INFINITY));
         low.min(V::load(&terms.low)).store(&mut terms.low);
         high.max(V::load(&terms.high)).store(&mut terms.high);
-        let best = a.sub(slope.div(diagonal.add(V::splat(sample.square)))).max(zero);
+        let best = a
+            .sub(slope.div(diagonal.add(V::splat(sample.square))))
+            .max(zero);
         let steep = projected.xor(projected.sign()).greater(V::splat(FLOOR));
         let moving = V::both(on, steep);
         let after = V::select(moving, best.xor(sign), before);
