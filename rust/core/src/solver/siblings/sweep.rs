@@ -223,3 +223,88 @@ unsafe fn step<V: Lanes>(
         (moves, V::bits(moving) != 0, V::bits(leaving))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::SplitMix64;
+    use crate::sparse::{CsrMatrix, Pattern};
+
+    /// Two sweeps over rows of 0 to 10 entries with AVX2 and in plain arrays: the
+    /// same bits everywhere.
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn instructions_do_not_change_a_bit() {
+        if !std::arch::is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let mut rng = SplitMix64::new(1);
+        let (n, d) = (200_u32, 11);
+        let mut draw = move || rng.uniform() as f32 - 0.3;
+        let mut pattern = Pattern {
+            n_cols: d,
+            indptr: vec![0],
+            indices: Vec::new(),
+        };
+        let mut data = Vec::new();
+        for i in 0..n {
+            let ids = 0..i % d as u32;
+            data.extend(ids.clone().map(|_| draw()));
+            pattern.indices.extend(ids);
+            pattern.indptr.push(data.len() as u64);
+        }
+        let matrix = CsrMatrix { pattern, data };
+        let mut line = || Line(std::array::from_fn(|_| draw()));
+        let duals: Vec<Line> = (0..n).map(|_| line()).collect();
+        let start = || {
+            let state = State {
+                weights: vec![Line([0.25; 16]); d],
+                duals: duals
+                    .iter()
+                    // Half of them at their bound, of either class.
+                    .map(|line| Line(line.0.map(|a| if a.abs() < 0.2 { 0.0 * a } else { a })))
+                    .collect(),
+                active: (0..n as u16).map(|i| !(i * 77)).collect(),
+            };
+            let terms = Terms {
+                positive: Line([0.25; 16]),
+                negative: Line([0.5; 16]),
+                beyond: Line([0.125; 16]),
+                low: Line([f32::INFINITY; 16]),
+                high: Line([f32::NEG_INFINITY; 16]),
+                imbalance: Line([0.5; 16]),
+                mu: 0.75,
+            };
+            (state, terms)
+        };
+        let samples: Vec<Sample> = (0..n)
+            .map(|i| Sample {
+                inverse: 1.5,
+                square: i as f32,
+            })
+            .collect();
+        let list: Vec<u32> = (0..n).rev().collect();
+        let control = Control::default();
+        let rows = matrix.view();
+        let bits = |(state, terms): &(State, Terms), left: u16| {
+            let lines = state.weights.iter().chain(&state.duals);
+            let lines = lines.chain([&terms.low, &terms.high, &terms.imbalance]);
+            let bits: Vec<u32> = lines.flat_map(|line| line.0.map(f32::to_bits)).collect();
+            (bits, state.active.clone(), left)
+        };
+        let (mut plain, mut vector) = (start(), start());
+        for _ in 0..2 {
+            // SAFETY: arrays need no instructions of their own; AVX2 is there.
+            let (a, b) = unsafe {
+                let (state, terms) = &mut plain;
+                let a = sweep_with::<Line>(rows, &samples, &list, terms, state, &control);
+                let (state, terms) = &mut vector;
+                let b = sweep_avx2(rows, &samples, &list, terms, state, &control);
+                (a, b)
+            };
+            assert!(a != 0);
+            assert_eq!(bits(&plain, a), bits(&vector, b));
+        }
+        assert_ne!(bits(&plain, 0), bits(&start(), 0));
+    }
+}
