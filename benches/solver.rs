@@ -14,7 +14,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use proxtree_core::parallel::Control;
 use proxtree_core::solver::{
-    Design, ForwardBackward, Method, Problem, Settings, Stop, Workspace, solve,
+    Design, ForwardBackward, LANES, Method, Problem, Settings, Siblings, Stop, Workspace, solve,
 };
 
 mod draw;
@@ -93,6 +93,41 @@ fn bench(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// Sixteen L2 problems together, one sweep and to their rule; throughput in non-zeros
+/// of the matrix times problems.
+fn siblings(criterion: &mut Criterion) {
+    let matrix = draw::Draw(1).rows(20_000, 20_000, 30);
+    let control = Control::default();
+    let design = Design::new(matrix.view(), None, &control).unwrap();
+    let mut siblings = Siblings::default();
+    let positives: Vec<Vec<u32>> = (1..=LANES).map(|k| positives(&design, 20 * k)).collect();
+    let problems: Vec<Problem<'_>> = positives.iter().map(|p| problem(&design, p)).collect();
+    let dual = Method::DualCoordinateDescent {
+        c: 1.0,
+        eps: 0.1,
+        seed: 0,
+    };
+    let mut group = criterion.benchmark_group("siblings");
+    group.sample_size(10);
+    group.throughput(Throughput::Elements((matrix.data.len() * LANES) as u64));
+    for (name, max_iter) in [("one sweep and proof", 1), ("to eps 0.1", 1_000)] {
+        let settings = Settings {
+            max_iter,
+            ..settings(dual)
+        };
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                black_box(
+                    siblings
+                        .solve(&problems, &settings, None, &control)
+                        .unwrap(),
+                )
+            });
+        });
+    }
+    group.finish();
+}
+
 /// Several alphas, each from the weights of the one before, and each from nothing.
 fn path(criterion: &mut Criterion) {
     let matrix = draw::Draw(1).rows(20_000, 20_000, 30);
@@ -123,5 +158,5 @@ fn path(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, bench, path);
+criterion_group!(benches, bench, siblings, path);
 criterion_main!(benches);

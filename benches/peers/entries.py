@@ -48,7 +48,7 @@ L2_TREE = "L2 LinearLabelTree"
 L2_OPTIONS = {
     "solver": "dual_coordinate_descent", "C": 1.0, "n_clusters": 100, "max_depth": 6,
     "fit_intercept": False, "prune": 0.0, "alpha_exponent": 0.0,
-    "propensity_weight": 0.0,
+    "propensity_weight": 0.0, "scoring": "log_sigmoid",
 }  # fmt: skip
 
 MODELS = [

@@ -29,6 +29,7 @@ mod proximal;
 mod ray;
 mod rounding;
 mod rounds;
+mod siblings;
 mod smooth;
 mod squared;
 mod state;
@@ -39,6 +40,7 @@ pub use design::Design;
 pub use dual_coordinate_descent::SharedStart;
 pub use forward_backward::{ForwardBackward, Rule};
 pub use method::Method;
+pub use siblings::{LANES, Siblings};
 pub use state::Workspace;
 
 use crate::parallel::{Control, thread_cpu_seconds};
@@ -180,10 +182,7 @@ pub fn solve(
     };
     workspace.finish();
     if !certificate.objective.is_finite() {
-        return Err(Error::data(
-            "the objective overflows: the weights (of classes, samples, alpha, ridge), the \
-             start or X are too large",
-        ));
+        return Err(Error::data(OVERFLOW));
     }
     Ok(certificate)
 }
@@ -233,6 +232,9 @@ fn solve_l1(
     workspace.scale_history(unit);
     Ok(certificate)
 }
+
+const OVERFLOW: &str = "the objective overflows: the weights (of classes, samples, alpha, \
+                        ridge), the start or X are too large";
 
 fn check(problem: &Problem<'_>, settings: &Settings) -> Result<()> {
     let positive = |name: &str, value: f64| {

@@ -292,6 +292,7 @@ impl Job<'_> {
             design,
             feature_ids,
             positives,
+            self.tree.children(node).len(),
             self.recipe,
             &settings,
             hands,

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::{ClassWeight, Recipe};
 use crate::model::{ChildWeights, NodeClassifiers};
 use crate::parallel::{Control, thread_cpu_seconds};
-use crate::solver::{Certificate, Design, Problem, Settings, SharedStart, Workspace, solve};
+use crate::solver::{
+    Certificate, Design, LANES, Problem, Settings, SharedStart, Siblings, Workspace, solve,
+};
 use crate::sparse::PatternView;
 use crate::{Error, Result};
 
@@ -30,6 +32,8 @@ pub struct Record {
 pub(super) struct SolvedNode {
     pub(super) classifiers: NodeClassifiers,
     pub(super) records: Vec<Record>,
+    /// CPU seconds of all solves here.
+    pub(super) solving_s: f64,
 }
 
 /// Who solves the problems of a node.
@@ -42,15 +46,17 @@ pub(super) enum Hands {
 }
 
 /// Solve one problem for each row of `positives`, shape (n_children, n_rows),
-/// those with the most positives first. `feature_ids` are the global ids of the
-/// node's features, where it has its own.
+/// those with the most positives first, by methods that allow it several together.
+/// `feature_ids` are the global ids of the node's features, where it has its own.
 ///
-/// Each problem is solved by one thread from scratch, so the result does not
-/// depend on their number.
+/// What is solved together, and by one thread, does not depend on their number, so
+/// neither do results. Of the node's `n_siblings` children those here may be a
+/// sample: they are solved as all would be.
 pub(super) fn solve_node(
     design: &Design<'_>,
     feature_ids: Option<&[u32]>,
     positives: PatternView<'_>,
+    n_siblings: usize,
     recipe: &Recipe,
     settings: &Settings,
     hands: Hands,
@@ -62,7 +68,15 @@ pub(super) fn solve_node(
         Hands::All => rayon::current_num_threads(),
         Hands::One => 1,
     };
-    Workspace::check_room(design, n_threads)?;
+    let problem = |p: u32| recipe.problem(design, positives.row(p as usize));
+    let is_sample = n_siblings > positives.n_rows();
+    let units = units(&order, settings, problem, is_sample);
+    if units.iter().any(|unit| matches!(unit, Unit::One(_))) {
+        Workspace::check_room(design, n_threads)?;
+    }
+    if units.iter().any(|unit| matches!(unit, Unit::Together(_))) {
+        Siblings::check_room(design, n_threads)?;
+    }
     let negative = match recipe.class_weight {
         ClassWeight::Fixed(_, negative) => negative,
         // What it is for all but the largest classes.
@@ -74,11 +88,28 @@ pub(super) fn solve_node(
     let next = AtomicUsize::new(0);
     let work = || {
         let mut part = Part::default();
-        let mut workspace = Workspace::new(design).with_start(start.clone());
-        while let Some(&p) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let mut workspace = None;
+        let mut siblings = Siblings::default();
+        while let Some(&unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
             control.check()?;
-            let problem = recipe.problem(design, positives.row(p as usize));
-            part.solve(p, &problem, settings, &mut workspace, control)?;
+            match unit {
+                Unit::One(p) => {
+                    let workspace = workspace
+                        .get_or_insert_with(|| Workspace::new(design).with_start(start.clone()));
+                    part.solve(p, &problem(p), settings, workspace, control)?;
+                }
+                Unit::Together(ids) => {
+                    let problems: Vec<Problem<'_>> = ids.iter().map(|&p| problem(p)).collect();
+                    let start = start.as_deref();
+                    let records = part.records.len();
+                    part.solve_together(ids, &problems, settings, start, &mut siblings, control)?;
+                    // Lanes that a sample leaves empty would have been filled.
+                    let filled = ids.len() as f64 / LANES.min(n_siblings) as f64;
+                    for record in &mut part.records[records..] {
+                        record.seconds *= if is_sample { filled } else { 1.0 };
+                    }
+                }
+            }
         }
         Ok(part)
     };
@@ -90,6 +121,41 @@ pub(super) fn solve_node(
     assemble(positives.n_rows(), parts, feature_ids)
 }
 
+/// Fewer problems are solved one by one.
+const LEAST_SIBLINGS: usize = 4;
+
+/// What a thread solves at a time.
+#[derive(Clone, Copy, Debug)]
+enum Unit<'a> {
+    One(u32),
+    Together(&'a [u32]),
+}
+
+/// The problems of `order`, those without positives last, as they are solved; all
+/// that can be together if `always`.
+fn units<'a>(
+    order: &'a [u32],
+    settings: &Settings,
+    problem: impl Fn(u32) -> Problem<'a>,
+    always: bool,
+) -> Vec<Unit<'a>> {
+    let n_trained = order.partition_point(|&p| !problem(p).positives.is_empty());
+    let mut units = Vec::new();
+    for ids in order[..n_trained].chunks(LANES) {
+        let fits = || {
+            let problems: Vec<Problem<'_>> = ids.iter().map(|&p| problem(p)).collect();
+            Siblings::fits(&problems, settings)
+        };
+        if (always || ids.len() >= LEAST_SIBLINGS) && fits() {
+            units.push(Unit::Together(ids));
+        } else {
+            units.extend(ids.iter().map(|&p| Unit::One(p)));
+        }
+    }
+    units.extend(order[n_trained..].iter().map(|&p| Unit::One(p)));
+    units
+}
+
 /// What one thread solved, in its own order.
 #[derive(Debug, Default)]
 struct Part {
@@ -98,6 +164,7 @@ struct Part {
     ends: Vec<usize>,
     indices: Vec<u32>,
     values: Vec<f32>,
+    seconds: f64,
 }
 
 impl Part {
@@ -133,14 +200,60 @@ impl Part {
         self.values.extend(weights.iter().map(|&(_, w)| w as f32));
         self.ends.push(self.indices.len());
         self.problems.push(id);
+        let seconds = thread_cpu_seconds() - start;
+        self.seconds += seconds;
         self.records.push(Record {
             certificate,
             nnz: weights.len() as u64,
             n_pruned: workspace.n_pruned(),
             n_positives: problem.positives.len() as u64,
-            seconds: thread_cpu_seconds() - start,
+            seconds,
         });
         control.add_done(weights.len() as u64);
+        Ok(())
+    }
+
+    /// As [`Self::solve`], for several problems.
+    fn solve_together(
+        &mut self,
+        ids: &[u32],
+        problems: &[Problem<'_>],
+        settings: &Settings,
+        start: Option<&SharedStart>,
+        siblings: &mut Siblings,
+        control: &Control,
+    ) -> Result<()> {
+        let begun = thread_cpu_seconds();
+        let settings = Settings {
+            method: settings.method.for_unit(ids[0].into()),
+            ..*settings
+        };
+        let certificates = siblings.solve(problems, &settings, start, control)?;
+        let first = self.records.len();
+        for (lane, (&id, certificate)) in ids.iter().zip(certificates).enumerate() {
+            let from = self.indices.len();
+            siblings.append_weights(lane, &mut self.indices, &mut self.values);
+            let nnz = (self.indices.len() - from) as u64;
+            self.ends.push(self.indices.len());
+            self.problems.push(id);
+            self.records.push(Record {
+                certificate,
+                nnz,
+                n_pruned: siblings.n_pruned(lane),
+                n_positives: problems[lane].positives.len() as u64,
+                seconds: 0.0,
+            });
+            control.add_done(nnz);
+        }
+        // Each problem's share of the time is its share of the sweeps.
+        let seconds = thread_cpu_seconds() - begun;
+        self.seconds += seconds;
+        let records = &mut self.records[first..];
+        let sweeps = |record: &Record| record.certificate.n_iter as f64;
+        let total: f64 = records.iter().map(sweeps).sum();
+        for record in records {
+            record.seconds = seconds * sweeps(record) / total;
+        }
         Ok(())
     }
 }
@@ -177,5 +290,6 @@ fn assemble(
     Ok(SolvedNode {
         classifiers,
         records: place.iter().map(|&(a, b)| parts[a].records[b]).collect(),
+        solving_s: parts.iter().map(|part| part.seconds).sum(),
     })
 }

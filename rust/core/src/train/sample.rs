@@ -79,13 +79,12 @@ pub fn train_sample(
                 Hands::One,
             )?;
             let all = thread_cpu_seconds() - start;
-            let solving = solved.records.iter().fold(0.0, |sum, r| sum + r.seconds);
             part.push((
                 at,
                 SampledNode {
                     records: solved.records,
                     classifiers: solved.classifiers,
-                    overhead_s: all - solving,
+                    overhead_s: all - solved.solving_s,
                 },
             ));
         }
