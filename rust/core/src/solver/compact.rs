@@ -4,6 +4,7 @@ use super::descent::{Line, shift, slope};
 use super::intercept::minimise_intercept;
 use super::newton::NewtonBuffers;
 use super::ray::Ray;
+use super::rounding::round_to;
 use super::state::{Row, Scaled, Workspace};
 use super::support::{NONE, Support};
 
@@ -26,7 +27,7 @@ pub(super) struct Compact {
     features: Vec<u32>,
     weights: Vec<f64>,
     intercept: f64,
-    /// Entries by column, row ids compact.
+    /// Entries by column, row ids compact; there may be more room than entries.
     starts: Vec<usize>,
     ids: Vec<u32>,
     values: Vec<f32>,
@@ -68,19 +69,23 @@ impl Compact {
         self.weights.clear();
         self.starts.clear();
         self.starts.push(0);
-        self.ids.clear();
-        self.values.clear();
         self.list.clear();
+        let mut end = 0;
         for (k, &j) in (0..).zip(&self.features) {
             let (ids, values) = problem.design.column(j as usize);
+            let room = end + ids.len();
+            if self.ids.len() < room {
+                self.ids.resize(room, 0);
+                self.values.resize(room, 0.0);
+            }
+            // Without a branch: which rows are in is not predictable.
             for (&i, &x) in ids.iter().zip(values) {
                 let r = compact_of[i as usize];
-                if r != NONE {
-                    self.ids.push(r);
-                    self.values.push(x);
-                }
+                self.ids[end] = r;
+                self.values[end] = x;
+                end += usize::from(r != NONE);
             }
-            self.starts.push(self.ids.len());
+            self.starts.push(end);
             self.weights.push(state.weights[j as usize]);
             self.list.push(k);
         }
@@ -186,8 +191,14 @@ impl Compact {
 
     /// Move the state to this point, or where rows left out have become active
     /// and the objective would rise, to the best point on the way. Returns
-    /// whether it went all the way.
-    pub(super) fn release(&mut self, problem: &Scaled<'_>, state: &mut Workspace) -> bool {
+    /// whether it went all the way. Weights that will be rounded are so here: the
+    /// margins are then those of the next proof.
+    pub(super) fn release(
+        &mut self,
+        problem: &Scaled<'_>,
+        weight_bits: Option<u32>,
+        state: &mut Workspace,
+    ) -> bool {
         let old_intercept = state.intercept;
         self.old.clear();
         self.way.clear();
@@ -200,16 +211,12 @@ impl Compact {
         }
         for (&j, &w) in self.features.iter().zip(&self.weights) {
             let old = state.weights[j as usize];
+            let w = weight_bits.map_or(w, |bits| round_to(w, bits));
             self.old.push(old);
             self.way.push(w - old);
-            if w != old {
-                let (ids, values) = problem.design.column(j as usize);
-                for (&i, &x) in ids.iter().zip(values) {
-                    state.rows[i as usize].margin += (w - old) * f64::from(x);
-                }
-                state.weights[j as usize] = w;
-            }
+            state.weights[j as usize] = w;
         }
+        state.renew(problem.design);
         self.fall.clear();
         let mut complete = true;
         for (&i, &before) in state.touched.iter().zip(&self.hinge) {
@@ -245,6 +252,7 @@ impl Compact {
         if ray.change(1.0) <= 0.0 {
             return true;
         }
+        state.is_fresh = false;
         let (t, on_kink) = ray.minimise(&mut self.kinks, &mut self.gained);
         let t = if ray.change(t) < 0.0 { t } else { 0.0 };
         for (k, &j) in self.features.iter().enumerate() {

@@ -29,6 +29,7 @@ mod proximal;
 mod ray;
 mod rounding;
 mod rounds;
+mod scatter;
 mod smooth;
 mod squared;
 mod state;
