@@ -124,7 +124,8 @@ fn inner(
     for _ in 0..BUILDS {
         compact.build(problem, state);
         used += lower(problem, state, &mut compact, target, budget - used);
-        if compact.release(problem, bits, state) || used >= budget || problem.control.is_cancelled() {
+        if compact.release(problem, bits, state) || used >= budget || problem.control.is_cancelled()
+        {
             break;
         }
     }

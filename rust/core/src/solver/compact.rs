@@ -32,6 +32,8 @@ pub(super) struct Compact {
     ids: Vec<u32>,
     values: Vec<f32>,
     rows: Vec<Row>,
+    /// Touched rows that are not in.
+    left_out: Vec<u32>,
     /// Coordinates still to be swept.
     list: Vec<u32>,
     /// Coordinates with a weight: those of a Newton step.
@@ -57,13 +59,16 @@ impl Compact {
         for &j in &self.features {
             state.see(problem.design, j);
         }
+        state.gather_touched();
         let compact_of = &mut state.support.compact_of;
         self.rows.clear();
-        for &i in &state.touched {
-            let row = state.rows[i as usize];
+        self.left_out.clear();
+        for (&i, row) in state.touched.iter().zip(&state.gathered) {
             if row.hinge(state.intercept) > -SLACK {
                 compact_of[i as usize] = self.rows.len() as u32;
-                self.rows.push(row);
+                self.rows.push(*row);
+            } else {
+                self.left_out.push(i);
             }
         }
         self.weights.clear();
@@ -202,13 +207,6 @@ impl Compact {
         let old_intercept = state.intercept;
         self.old.clear();
         self.way.clear();
-        self.hinge.clear();
-        self.row_weight.clear();
-        for &i in &state.touched {
-            let row = &state.rows[i as usize];
-            self.hinge.push(row.hinge(old_intercept));
-            self.row_weight.push(row.weight());
-        }
         for (&j, &w) in self.features.iter().zip(&self.weights) {
             let old = state.weights[j as usize];
             let w = weight_bits.map_or(w, |bits| round_to(w, bits));
@@ -217,16 +215,20 @@ impl Compact {
             state.weights[j as usize] = w;
         }
         state.renew(problem.design);
-        self.fall.clear();
-        let mut complete = true;
-        for (&i, &before) in state.touched.iter().zip(&self.hinge) {
-            let hinge = state.rows[i as usize].hinge(self.intercept);
-            self.fall.push(before - hinge);
-            complete &= before > -SLACK || hinge <= 0.0;
-        }
         state.intercept = self.intercept;
-        if complete {
+        let comes_back = |&i: &u32| state.rows[i as usize].hinge(self.intercept) > 0.0;
+        if !self.left_out.iter().any(comes_back) {
             return true;
+        }
+        self.hinge.clear();
+        self.row_weight.clear();
+        self.fall.clear();
+        for (&i, before) in state.touched.iter().zip(&state.gathered) {
+            let hinge = before.hinge(old_intercept);
+            self.hinge.push(hinge);
+            self.row_weight.push(before.weight());
+            let after = state.rows[i as usize].hinge(self.intercept);
+            self.fall.push(hinge - after);
         }
         self.hinge.push(1.0 + old_intercept);
         self.fall.push(old_intercept - self.intercept);
