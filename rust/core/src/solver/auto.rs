@@ -54,7 +54,7 @@ pub(super) fn run(
         let outside = grow(&problem, state);
         let exact = 0.5 * settings.tol.min(0.1) * 0.1_f64.powi(round.waited as i32);
         let target = (INNER_SHARE * outside).max(exact * problem.alpha);
-        inner(&problem, state, target, round.budget)
+        inner(&problem, settings, state, target, round.budget)
     })
 }
 
@@ -111,13 +111,21 @@ fn grow(problem: &Scaled<'_>, state: &mut Workspace) -> f64 {
 
 /// Lower the objective on the working set until no violation on the rows that
 /// matter exceeds `target`. Returns the iterations used.
-fn inner(problem: &Scaled<'_>, state: &mut Workspace, target: f64, budget: u64) -> u64 {
+fn inner(
+    problem: &Scaled<'_>,
+    settings: &Settings,
+    state: &mut Workspace,
+    target: f64,
+    budget: u64,
+) -> u64 {
+    let bits = settings.round_weights.then(|| settings.weight_bits());
     let mut compact = std::mem::take(&mut state.compact);
     let mut used = 0;
     for _ in 0..BUILDS {
         compact.build(problem, state);
         used += lower(problem, state, &mut compact, target, budget - used);
-        if compact.release(problem, state) || used >= budget || problem.control.is_cancelled() {
+        if compact.release(problem, bits, state) || used >= budget || problem.control.is_cancelled()
+        {
             break;
         }
     }

@@ -2,12 +2,10 @@
 
 use super::intercept::{EXACT, solve_intercept};
 use super::rounding::round_to;
-use super::state::{Scaled, Workspace};
+use super::scatter::scatter;
+use super::state::{Row, Scaled, Workspace};
 use super::{Certificate, Settings, Status};
 use crate::parallel::Control;
-
-/// Rows between two looks at the cancel flag.
-const ROWS_PER_CHECK: usize = 1 << 14;
 
 /// Steps of an intercept that only the rounding of the weights put off its best.
 const NEARBY: usize = 1;
@@ -118,7 +116,10 @@ fn prove_with(
     if settings.round_weights {
         state.round_weights(settings.weight_bits());
     }
-    state.refresh(problem.design);
+    if !std::mem::take(&mut state.is_fresh) {
+        state.refresh(problem.design);
+    }
+    state.gather_touched();
     solve_intercept(problem, state, intercept_steps);
     if settings.round_intercept {
         state.intercept = round_to(state.intercept, settings.intercept_bits());
@@ -199,51 +200,47 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)
         gradient,
         rows,
         touched,
+        gathered,
+        residuals,
         intercept,
         is_touched,
         ..
     } = state;
-    let is_active = |i: &&u32| rows[**i as usize].hinge(*intercept) > 0.0;
+    let is_active = |row: &&Row| row.hinge(*intercept) > 0.0;
     let n_untouched = rows.len() - touched.len();
     let from_zero =
-        base > 0.0 && n_untouched + touched.iter().filter(is_active).count() < touched.len();
+        base > 0.0 && n_untouched + gathered.iter().filter(is_active).count() < touched.len();
     let assumed = if from_zero { 0.0 } else { base };
     for (g, sum) in gradient.iter_mut().zip(design.column_sum()) {
         *g = 2.0 * assumed * sum;
     }
-    let mut add = |i: usize, residual: f64| {
+    residuals.clear();
+    let mut add = |i: u32, residual: f64| {
         if residual != 0.0 {
-            let (ids, values) = design.rows().row(i);
-            for (&j, &x) in ids.iter().zip(values) {
-                gradient[j as usize] += 2.0 * residual * f64::from(x);
-            }
+            residuals.push((i, residual));
         }
     };
-    for (at, &i) in touched.iter().enumerate() {
-        // What is left half done then counts as cancelled, not as a proof.
-        if at % ROWS_PER_CHECK == 0 && problem.control.is_cancelled() {
-            break;
-        }
-        let row = &rows[i as usize];
+    for (&i, row) in touched.iter().zip(gathered.iter()) {
         let share = if row.sign() > 0.0 { shares.0 } else { shares.1 };
         let hinge = row.hinge(*intercept).max(0.0) * share;
         let weighted = row.weight() * hinge;
         sums.square += weighted * hinge;
         if row.sign() > 0.0 {
             sums.positive += weighted;
-            add(i as usize, -weighted - design.weight(i as usize) * assumed);
+            add(i, -weighted - design.weight(i as usize) * assumed);
         } else {
             sums.negative += weighted;
-            add(i as usize, weighted - row.weight() * assumed);
+            add(i, weighted - row.weight() * assumed);
         }
     }
     if from_zero {
         for (i, row) in rows.iter().enumerate() {
             if !is_touched[i] {
-                add(i, row.weight() * base);
+                add(i as u32, row.weight() * base);
             }
         }
     }
+    scatter(design.rows(), residuals, gradient, problem.control);
     sums
 }
 

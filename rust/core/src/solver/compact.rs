@@ -4,6 +4,7 @@ use super::descent::{Line, shift, slope};
 use super::intercept::minimise_intercept;
 use super::newton::NewtonBuffers;
 use super::ray::Ray;
+use super::rounding::round_to;
 use super::state::{Row, Scaled, Workspace};
 use super::support::{NONE, Support};
 
@@ -26,11 +27,13 @@ pub(super) struct Compact {
     features: Vec<u32>,
     weights: Vec<f64>,
     intercept: f64,
-    /// Entries by column, row ids compact.
+    /// Entries by column, row ids compact; there may be more room than entries.
     starts: Vec<usize>,
     ids: Vec<u32>,
     values: Vec<f32>,
     rows: Vec<Row>,
+    /// Touched rows that are not in.
+    left_out: Vec<u32>,
     /// Coordinates still to be swept.
     list: Vec<u32>,
     /// Coordinates with a weight: those of a Newton step.
@@ -56,31 +59,38 @@ impl Compact {
         for &j in &self.features {
             state.see(problem.design, j);
         }
+        state.gather_touched();
         let compact_of = &mut state.support.compact_of;
         self.rows.clear();
-        for &i in &state.touched {
-            let row = state.rows[i as usize];
+        self.left_out.clear();
+        for (&i, row) in state.touched.iter().zip(&state.gathered) {
             if row.hinge(state.intercept) > -SLACK {
                 compact_of[i as usize] = self.rows.len() as u32;
-                self.rows.push(row);
+                self.rows.push(*row);
+            } else {
+                self.left_out.push(i);
             }
         }
         self.weights.clear();
         self.starts.clear();
         self.starts.push(0);
-        self.ids.clear();
-        self.values.clear();
         self.list.clear();
+        let mut end = 0;
         for (k, &j) in (0..).zip(&self.features) {
             let (ids, values) = problem.design.column(j as usize);
+            let room = end + ids.len();
+            if self.ids.len() < room {
+                self.ids.resize(room, 0);
+                self.values.resize(room, 0.0);
+            }
+            // Without a branch: which rows are in is not predictable.
             for (&i, &x) in ids.iter().zip(values) {
                 let r = compact_of[i as usize];
-                if r != NONE {
-                    self.ids.push(r);
-                    self.values.push(x);
-                }
+                self.ids[end] = r;
+                self.values[end] = x;
+                end += usize::from(r != NONE);
             }
-            self.starts.push(self.ids.len());
+            self.starts.push(end);
             self.weights.push(state.weights[j as usize]);
             self.list.push(k);
         }
@@ -186,40 +196,39 @@ impl Compact {
 
     /// Move the state to this point, or where rows left out have become active
     /// and the objective would rise, to the best point on the way. Returns
-    /// whether it went all the way.
-    pub(super) fn release(&mut self, problem: &Scaled<'_>, state: &mut Workspace) -> bool {
+    /// whether it went all the way. Weights that will be rounded are so here: the
+    /// margins are then those of the next proof.
+    pub(super) fn release(
+        &mut self,
+        problem: &Scaled<'_>,
+        weight_bits: Option<u32>,
+        state: &mut Workspace,
+    ) -> bool {
         let old_intercept = state.intercept;
         self.old.clear();
         self.way.clear();
-        self.hinge.clear();
-        self.row_weight.clear();
-        for &i in &state.touched {
-            let row = &state.rows[i as usize];
-            self.hinge.push(row.hinge(old_intercept));
-            self.row_weight.push(row.weight());
-        }
         for (&j, &w) in self.features.iter().zip(&self.weights) {
             let old = state.weights[j as usize];
+            let w = weight_bits.map_or(w, |bits| round_to(w, bits));
             self.old.push(old);
             self.way.push(w - old);
-            if w != old {
-                let (ids, values) = problem.design.column(j as usize);
-                for (&i, &x) in ids.iter().zip(values) {
-                    state.rows[i as usize].margin += (w - old) * f64::from(x);
-                }
-                state.weights[j as usize] = w;
-            }
+            state.weights[j as usize] = w;
         }
-        self.fall.clear();
-        let mut complete = true;
-        for (&i, &before) in state.touched.iter().zip(&self.hinge) {
-            let hinge = state.rows[i as usize].hinge(self.intercept);
-            self.fall.push(before - hinge);
-            complete &= before > -SLACK || hinge <= 0.0;
-        }
+        state.renew(problem.design);
         state.intercept = self.intercept;
-        if complete {
+        let comes_back = |&i: &u32| state.rows[i as usize].hinge(self.intercept) > 0.0;
+        if !self.left_out.iter().any(comes_back) {
             return true;
+        }
+        self.hinge.clear();
+        self.row_weight.clear();
+        self.fall.clear();
+        for (&i, before) in state.touched.iter().zip(&state.gathered) {
+            let hinge = before.hinge(old_intercept);
+            self.hinge.push(hinge);
+            self.row_weight.push(before.weight());
+            let after = state.rows[i as usize].hinge(self.intercept);
+            self.fall.push(hinge - after);
         }
         self.hinge.push(1.0 + old_intercept);
         self.fall.push(old_intercept - self.intercept);
@@ -245,6 +254,7 @@ impl Compact {
         if ray.change(1.0) <= 0.0 {
             return true;
         }
+        state.is_fresh = false;
         let (t, on_kink) = ray.minimise(&mut self.kinks, &mut self.gained);
         let t = if ray.change(t) < 0.0 { t } else { 0.0 };
         for (k, &j) in self.features.iter().enumerate() {

@@ -5,7 +5,8 @@ use super::state::{Scaled, Workspace};
 /// More than any convex piecewise quadratic here has needed.
 pub(super) const EXACT: usize = 100;
 
-/// Minimise the objective over the intercept alone, in at most `max_steps`.
+/// Minimise the objective over the intercept alone, in at most `max_steps`, given
+/// the rows that [`Workspace::gather_touched`] left.
 ///
 /// The function is convex and piecewise quadratic: Newton steps, kept inside a
 /// bracket, end on the exact minimum after a few passes over touched rows. It
@@ -70,13 +71,12 @@ pub(super) fn minimise_intercept(
 /// First and second derivative of the loss in the intercept.
 fn derivatives(state: &Workspace, b: f64) -> (f64, f64) {
     let (mut g, mut h) = (0.0, 0.0);
-    for &i in &state.touched {
-        let row = &state.rows[i as usize];
+    for row in &state.gathered {
         let hinge = row.hinge(b);
-        if hinge > 0.0 {
-            g -= row.signed_weight * hinge;
-            h += row.weight();
-        }
+        // Without a branch: which rows are active is not predictable.
+        let active = f64::from(u8::from(hinge > 0.0));
+        g -= row.signed_weight * hinge.max(0.0);
+        h += active * row.weight();
     }
     if 1.0 + b > 0.0 {
         g += state.untouched_weight() * (1.0 + b);

@@ -29,6 +29,7 @@ mod proximal;
 mod ray;
 mod rounding;
 mod rounds;
+mod scatter;
 mod siblings;
 mod smooth;
 mod squared;

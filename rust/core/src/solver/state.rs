@@ -80,9 +80,9 @@ impl<'a> Scaled<'a> {
     }
 }
 
-/// Of a sample: its [`Row`], flag, id when touched, compact id; and a dual
-/// method's own variables.
-const ROW_BYTES: u64 = 16 + 1 + 4 + 4 + 44;
+/// Of a sample: its [`Row`], flag, id when touched, compact id; the row and the
+/// residual of a certificate; and a dual method's own variables.
+const ROW_BYTES: u64 = 16 + 1 + 4 + 4 + 32 + 44;
 
 /// Of a feature: weight, gradient, two flags; square sum and place in a sweep.
 const FEATURE_BYTES: u64 = 8 + 8 + 2 + 12;
@@ -98,6 +98,12 @@ pub struct Workspace {
     pub(super) rows: Vec<Row>,
     pub(super) is_touched: Vec<bool>,
     pub(super) touched: Vec<u32>,
+    /// The touched rows side by side, for passes that only read.
+    pub(super) gathered: Vec<Row>,
+    /// Rows with a residual at the last certificate, and theirs.
+    pub(super) residuals: Vec<(u32, f64)>,
+    /// The margins are those of the weights, computed from nothing.
+    pub(super) is_fresh: bool,
     n_positives: usize,
     /// Weights of all positives and of all negatives.
     class_totals: (f64, f64),
@@ -152,6 +158,9 @@ impl Workspace {
             rows: (0..n).map(|i| untouched_row(design, i)).collect(),
             is_touched: vec![false; n],
             touched: Vec::new(),
+            gathered: Vec::new(),
+            residuals: Vec::new(),
+            is_fresh: false,
             n_positives: 0,
             class_totals: (0.0, 0.0),
             untouched_weight: 0.0,
@@ -250,6 +259,7 @@ impl Workspace {
             self.in_working_set[j as usize] = false;
         }
         self.touched.clear();
+        self.is_fresh = false;
         self.seen.clear();
         self.working_set.clear();
         self.solution.clear();
@@ -402,6 +412,33 @@ impl Workspace {
             self.untouched_weight -= self.rows[i as usize].weight();
         }
         self.recount_untouched(design);
+    }
+
+    /// Compute all margins anew from the weights, as [`Self::refresh`], but keep all
+    /// rows that are touched: one pass over columns instead of two.
+    pub(super) fn renew(&mut self, design: &Design<'_>) {
+        for &i in &self.touched {
+            self.rows[i as usize].margin = 0.0;
+        }
+        self.seen.sort_unstable();
+        for &j in &self.seen {
+            let w = self.weights[j as usize];
+            if w != 0.0 {
+                let (ids, values) = design.column(j as usize);
+                for (&i, &x) in ids.iter().zip(values) {
+                    self.rows[i as usize].margin += w * f64::from(x);
+                }
+            }
+        }
+        self.recount_untouched(design);
+        self.is_fresh = true;
+    }
+
+    /// Put the touched rows side by side.
+    pub(super) fn gather_touched(&mut self) {
+        self.gathered.clear();
+        let rows = self.touched.iter().map(|&i| self.rows[i as usize]);
+        self.gathered.extend(rows);
     }
 
     /// Start the working set with the features that have a weight.

@@ -20,7 +20,7 @@ pub(super) use narrow::Buffers;
 const INTERCEPT_STEPS: usize = 2;
 
 /// One Newton step on the support after this many sweeps: P@5 +0.11 on debdeps,
-/// +0.07 on debtags, +0.01 on `gutenberg_lcsh`, for 15 to 19 % more solving time.
+/// +0.07 on debtags, +0.01 on `gutenberg_lcsh`.
 const SWEEPS_PER_NEWTON: u64 = 4;
 
 /// Derivatives below this share of alpha are not worth a Newton step.

@@ -32,6 +32,7 @@ pub(super) fn run(
     list.sort_unstable_by(|a, b| steepness(b).total_cmp(&steepness(a)).then(a.cmp(b)));
     let (mut n_iter, mut first) = (0, f64::INFINITY);
     while n_iter < settings.max_iter && !control.is_cancelled() {
+        state.gather_touched();
         solve_intercept(&problem, state, INTERCEPT_STEPS);
         let sum = state.sweep(&problem, &mut list).sum;
         if n_iter == 0 {
