@@ -56,7 +56,7 @@ pub(crate) fn measure<'py>(
 }
 
 /// Train the problems at `positions` among the children of `nodes`, node by node,
-/// then each of `thinned`, (node, position), without most of its negatives.
+/// then each of `thinned`, (node, position), on few of its rows.
 ///
 /// Gives their records, whether each has an intercept, their weights, and for each
 /// node and each of `thinned` the CPU seconds besides solving. `x` is taken as it is, never normalised.

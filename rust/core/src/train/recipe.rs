@@ -34,18 +34,22 @@ impl Recipe {
     pub fn problem<'a>(&self, design: &'a Design<'a>, positives: &'a [u32]) -> Problem<'a> {
         let n = positives.len() as f64;
         let class_weight = self.class_weights(n, design.n_samples() as f64);
-        let mut alpha = self.alpha;
-        if self.alpha_exponent != 0.0 {
-            alpha *= (n / 100.0).powf(self.alpha_exponent).clamp(0.25, 4.0);
-        }
         Problem {
             design,
             positives,
-            alpha,
+            alpha: self.alpha_of(n),
             ridge: self.ridge,
             class_weight,
             intercept: self.intercept,
         }
+    }
+
+    /// The L1 weight of a label with `n` positives.
+    pub(super) fn alpha_of(&self, n: f64) -> f64 {
+        if self.alpha_exponent == 0.0 {
+            return self.alpha;
+        }
+        self.alpha * (n / 100.0).powf(self.alpha_exponent).clamp(0.25, 4.0)
     }
 
     /// What each positive and each negative weigh, of a label with `n` of `n_rows`.
