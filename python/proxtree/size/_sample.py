@@ -19,10 +19,10 @@ Floats = NDArray[np.float64]
 # A sample of this many problems at least; of problems trained on all of their rows
 # where thinned ones are trained as well.
 LEAST = 64
-LEAST_WHOLE = 32
+LEAST_WHOLE = 20
 # Their part of a share of the work, as the share goes to 0, and that of thinned ones.
-WHOLE = 0.4
-THINNED = 0.12
+WHOLE = 0.25
+THINNED = 0.1
 
 # What work is expected to cost relative to each other, in seconds of some machine:
 # a problem to begin, a problem by its covariate, a node to prepare by its stored
@@ -240,13 +240,7 @@ def _probabilities(work: Work, share: float, least: float) -> tuple[Floats, Floa
     of_node = per_node(own)
     for large in np.flatnonzero(of_solving > LARGE * of_solving.sum()):
         here = nodes == large
-        least_here = min(LARGE_LEAST, int(here.sum()))
-        if own[here].sum() < least_here:
-            own[here] = _grow(
-                own[here],
-                np.zeros(int(here.sum())),
-                lambda own, least_here=least_here: bool(own.sum() < least_here),
-            )
+        own[here] = _at_least(own[here], gain[here] / np.sqrt(cost[here]), LARGE_LEAST)
         of_node[large] = 1.0
     own = np.minimum(own, of_node[nodes])
     probability = np.zeros(len(work.node))
@@ -266,6 +260,16 @@ def _grow(raw: Floats, base: Floats, goes_on: Callable[[Floats], bool]) -> Float
             high = scale
     result: Floats = np.maximum(base, np.minimum(1.0, high * raw))
     return result
+
+
+def _at_least(own: Floats, raw: Floats, least: int) -> Floats:
+    """Return probabilities like `raw` that come to `least`, where `own` do not."""
+    least = min(least, len(own))
+
+    def is_short(own: Floats) -> bool:
+        return bool(own.sum() < least)
+
+    return _grow(raw, np.zeros(len(own)), is_short) if is_short(own) else own
 
 
 def _systematic(probability: Floats, start: float) -> NDArray[np.int64]:
