@@ -59,23 +59,74 @@ def test_rows_are_kept_as_the_account_has_it(data):
     )
 
 
+def evenly(ids, kept):
+    """Choose `kept` of the sorted ids, evenly spaced: Bresenham's line."""
+    seen = np.arange(1, len(ids) + 1) * kept + len(ids) // 2
+    return ids[seen // len(ids) > (seen - kept) // len(ids)]
+
+
 @pytest.mark.parametrize(
-    "parameters",
+    ("parameters", "alpha", "classes"),
     [
-        {},
-        {"class_weight": "balanced"},
-        {"alpha_exponent": 0.5},
-        {"propensity_weight": 1.0},
-        {"class_weight": (2.0, 0.5)},
+        ({}, lambda n: 1.0, lambda n: (1.0, 1.0)),
+        ({"class_weight": (2.0, 0.5)}, lambda n: 1.0, lambda n: (2.0, 0.5)),
+        (
+            {"class_weight": "balanced"},
+            lambda n: 1.0,
+            lambda n: (2000 / n, 2000 / (4000 - n)),
+        ),
+        (
+            {"alpha_exponent": 0.2},
+            lambda n: np.clip((n / 100) ** 0.2, 0.25, 4),
+            lambda n: (1.0, 1.0),
+        ),
+        (
+            {"propensity_weight": 0.5},
+            lambda n: 1.0,
+            lambda n: (
+                1 + 0.5 * (np.log(4000) - 1) * 2.5**0.55 * (n + 1.5) ** -0.55,
+                1.0,
+            ),
+        ),
     ],
 )
-def test_their_weights_foretell_those_of_all_rows(data, parameters):
+def test_a_kept_row_stands_for_others_of_its_class(data, parameters, alpha, classes):
     X, Y = data
-    model = LinearLabelTree(tree=LabelTree.flat(40), **parameters).fit(X, Y)
+    Y = Y.toarray()
+    labels = [0, 5, 30]
+    plain = {"alpha_exponent": 0.0, "propensity_weight": 0.0}
+    fields = train(data, labels, **{**plain, **parameters})
+    for at, label in enumerate(labels):
+        positives, others = (
+            np.flatnonzero(Y[:, label]),
+            np.flatnonzero(Y[:, label] == 0),
+        )
+        n = len(positives)
+        kept = evenly(positives, min(n, 300))
+        negatives = evenly(others, max(100, 3 * len(kept)))
+        rows = np.sort(np.concatenate([kept, negatives]))
+        # Features that occur, as sweeps go through them in an order of their own.
+        own = X[rows][:, np.unique(X[rows].indices)]
+        is_positive = Y[rows, label]
+        scale = np.where(is_positive, n / len(kept), len(others) / len(negatives))
+        model = LinearLabelTree(
+            tree=LabelTree.flat(1),
+            alpha=float(alpha(n)),
+            class_weight=classes(n),
+            **plain,
+        ).fit(own, is_positive[:, None], sample_weight=scale)
+        found = model.certificate_
+        assert fields["nnz"][at] == found["nnz"][0]
+        assert fields["objective"][at] == pytest.approx(found["objective"][0], rel=1e-6)
+
+
+def test_their_weights_foretell_those_of_all_rows(data):
+    X, Y = data
+    model = LinearLabelTree(tree=LabelTree.flat(40)).fit(X, Y)
     whole = model.certificate_["nnz"]
     n_positives = model.certificate_["n_positives"].astype(float)
-    thinned = train(data, range(40), **parameters)["nnz"].astype(float)
     thinning = _thin.Thinning.of(n_positives, np.full(40, 4000.0))
+    thinned = train(data, range(40))["nnz"].astype(float)
     foretold = thinning.whole(np.arange(40), thinned)
     assert foretold.sum() == pytest.approx(whole.sum(), rel=0.35)
     assert np.corrcoef(foretold, whole)[0, 1] > 0.8

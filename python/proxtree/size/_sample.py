@@ -20,8 +20,10 @@ Floats = NDArray[np.float64]
 # where thinned ones are trained as well.
 LEAST = 64
 LEAST_WHOLE = 20
+# More thinned ones than this add nothing beside the error of the whole ones.
+MOST_THINNED = 400
 # Their part of a share of the work, as the share goes to 0, and that of thinned ones.
-WHOLE = 0.25
+WHOLE = 0.35
 THINNED = 0.1
 
 # What work is expected to cost relative to each other, in seconds of some machine:
@@ -169,7 +171,7 @@ def draw_thinned(
     budget = THINNED * share * (work.cost.sum() + work.overhead.sum())
 
     def is_affordable(own: Floats) -> bool:
-        return bool((own * cost).sum() <= budget)
+        return bool((own * cost).sum() <= budget and own.sum() <= MOST_THINNED)
 
     own = _grow(gain / np.sqrt(cost), np.zeros(len(trained)), is_affordable)
     # One more: systematic samples have the expected number, rounded.

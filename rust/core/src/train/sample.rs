@@ -17,8 +17,8 @@ use crate::tree::LabelTree;
 pub struct Chosen<'a> {
     /// Nodes with the positions of the children to train, at least one each.
     pub whole: &'a [(usize, Vec<usize>)],
-    /// A node and a position: to be trained on few of their rows,
-    /// whose weights say how many all rows give, for a small part of the time.
+    /// A node and a position: to be trained on few of its rows,
+    /// which says how many weights all rows give, for a small part of the time.
     pub thinned: &'a [(usize, usize)],
 }
 
