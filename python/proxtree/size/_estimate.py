@@ -13,7 +13,14 @@ from scipy import sparse
 from proxtree import _core
 from proxtree._solvers import L2_SOLVER
 from proxtree._validation import csr_arg, pattern_arg
-from proxtree.size._sample import Sample, Work, draw, draw_thinned, expected_work
+from proxtree.size._sample import (
+    ENOUGH,
+    Sample,
+    Work,
+    draw,
+    draw_thinned,
+    expected_work,
+)
 from proxtree.size._sizes import TreeSizes
 
 Floats = NDArray[np.float64]
@@ -158,7 +165,7 @@ def train_sample(
     is_sparse = arguments["solver"] != L2_SOLVER
     work = expected_work(sizes, Y, arguments["root_rows"], is_sparse)
     sample = draw(work, sizes.depth, share, seed)
-    if (sample.probability < 1.0).any():
+    if len(sample.problems) < ENOUGH and (sample.probability < 1.0).any():
         thinned = draw_thinned(work, sizes.depth, share, seed)
     else:
         thinned = np.zeros(0, np.int64), np.zeros(0)

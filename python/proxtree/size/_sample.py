@@ -20,6 +20,9 @@ Floats = NDArray[np.float64]
 # where thinned ones are trained as well.
 LEAST = 64
 LEAST_WHOLE = 20
+# With so many whole ones for all of the share, thinned ones gain nothing (openlib,
+# benches/RESULTS.md).
+ENOUGH = 256
 # More thinned ones than this add nothing beside the error of the whole ones.
 MOST_THINNED = 400
 # Their part of a share of the work, as the share goes to 0, and that of thinned ones.
@@ -143,6 +146,9 @@ def draw(work: Work, depth: NDArray[np.int64], share: float, seed: int) -> Sampl
     n_trainable = int((work.weights > 0).sum())
     least = LEAST
     if work.thinned_cost is not None:
+        sample = _draw(work, depth, share, 0.0, seed)
+        if len(sample.problems) >= ENOUGH:
+            return sample
         least = LEAST_WHOLE
         # All that there is to spend, the more the nearer it is to everything.
         share *= WHOLE + (1.0 - WHOLE) * share
