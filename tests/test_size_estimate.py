@@ -10,7 +10,7 @@ from scipy import sparse
 import proxtree
 from proxtree import LabelTree, LinearLabelTree, plan
 from proxtree.size import _file, _sample
-from proxtree.size._estimate import ratio_total
+from proxtree.size._estimate import Total, _ratio, ratio_total
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +94,14 @@ def test_the_ratio_estimate_by_hand():
     # Only the first is uncertain: residual (3 - 2 * 10/9) / 0.5 * 10 / 9.
     residual = (3 - 2 * 10 / 9) / 0.5 * 10 / 9
     assert total.error == pytest.approx(np.sqrt(2 * 0.5 * residual**2))
+
+
+def test_the_error_of_a_foretold_total_counts():
+    # Ratio 14/5 with both chosen for certain: only the total's own error is left.
+    ones = np.ones(2)
+    total = _ratio(np.array([6.0, 8.0]), np.array([2.0, 3.0]), Total(10.0, 2.0), ones)
+    assert total.value == pytest.approx(28.0)
+    assert total.error == pytest.approx(2.0 * 14 / 5)
 
 
 def test_a_sum_over_all_is_not_rounded():

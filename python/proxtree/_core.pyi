@@ -100,6 +100,7 @@ def train_some(
     tree: LabelTree,
     settings: TrainSettings,
     nodes: list[tuple[int, list[int]]],
+    thinned: list[tuple[int, int]],
     *,
     sample_weight: NDArray[np.float64] | None,
     n_threads: int,

@@ -7,7 +7,7 @@ use proxtree_core::parallel::{Control, with_pool};
 use proxtree_core::size::measure;
 use proxtree_core::solver::{Intercept, Method, Settings, Stop};
 use proxtree_core::sparse::{CsrMatrix, Pattern, transpose_pattern};
-use proxtree_core::train::{ClassWeight, Recipe, RootRows, train, train_sample};
+use proxtree_core::train::{Chosen, ClassWeight, Recipe, RootRows, train, train_sample};
 use proxtree_core::tree::{Child, LabelTree};
 
 fn matrix(rows: &[Vec<(u32, f32)>], n_cols: usize) -> CsrMatrix {
@@ -152,7 +152,7 @@ proptest! {
         let chosen = [(2, vec![2]), (0, vec![1, 0])];
         let some = with_pool(n_threads, || train_sample(
             x.view(), label_rows.view(), None, &tree, root_rows, &recipe, &settings,
-            &chosen, &control,
+            Chosen { whole: &chosen, thinned: &[(2, 2)] }, &control,
         )).unwrap();
         for ((node, positions), sampled) in chosen.iter().zip(&some) {
             let coef = sampled.classifiers.coef(9);
@@ -165,5 +165,10 @@ proptest! {
                 prop_assert_eq!(a.certificate.objective.to_bits(), b.certificate.objective.to_bits());
             }
         }
+        // So few rows are all kept.
+        prop_assert_eq!(some.len(), 3);
+        let (thinned, whole) = (&some[2].classifiers, &some[0].classifiers);
+        prop_assert_eq!(thinned.coef(9), whole.coef(9));
+        prop_assert_eq!(thinned.intercepts(), whole.intercepts());
     }
 }

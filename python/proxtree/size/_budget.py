@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from proxtree._solvers import L2_SOLVER
 from proxtree.exceptions import DataError
@@ -115,7 +116,18 @@ def _of_shape(
 
 def pruned(trained: Trained, threshold: float) -> Trained:
     """Return the sample as it is without the weights below `threshold`."""
-    kept = trained.weights.copy()
+    kept = _pruned(trained.weights, threshold)
+    thinned = trained.thinned
+    if thinned is not None:
+        thinned = replace(thinned, weights=_pruned(thinned.weights, threshold))
+    nnz = np.diff(kept.indptr).astype(np.float64)
+    return replace(trained, weights=kept, nnz=nnz, thinned=thinned)
+
+
+def _pruned(
+    weights: sparse.csr_matrix[np.float32], threshold: float
+) -> sparse.csr_matrix[np.float32]:
+    kept = weights.copy()
     kept.data = np.where(np.abs(kept.data) < threshold, np.float32(0), kept.data)
     kept.eliminate_zeros()
-    return replace(trained, weights=kept, nnz=np.diff(kept.indptr).astype(np.float64))
+    return kept

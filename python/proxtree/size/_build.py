@@ -103,7 +103,7 @@ def estimated_fields(
             max(fixed_s, wall_s - half / n_threads),
             wall_s + half / n_threads,
         ),
-        "n_sampled": sum(len(t.sample.problems) for t in trained),
+        "n_sampled": sum(t.n_problems for t in trained),
     }
 
 

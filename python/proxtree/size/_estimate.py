@@ -13,7 +13,14 @@ from scipy import sparse
 from proxtree import _core
 from proxtree._solvers import L2_SOLVER
 from proxtree._validation import csr_arg, pattern_arg
-from proxtree.size._sample import Sample, Work, draw, expected_work
+from proxtree.size._sample import (
+    ENOUGH,
+    Sample,
+    Work,
+    draw,
+    draw_thinned,
+    expected_work,
+)
 from proxtree.size._sizes import TreeSizes
 
 Floats = NDArray[np.float64]
@@ -42,6 +49,18 @@ class Total:
 
 
 @dataclass(frozen=True, eq=False)
+class Thinned:
+    """Problems trained on few of their rows."""
+
+    problems: NDArray[np.int64]
+    #: Which of them are a sample of all, and how likely each was chosen.
+    chosen: NDArray[np.int64]
+    probability: Floats
+    #: Their weights, a row for each problem.
+    weights: sparse.csr_matrix[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
 class Trained:
     """A sample's problems, trained, with all that their tree's totals need."""
 
@@ -53,14 +72,44 @@ class Trained:
     overhead_s: Floats
     #: Weights, a row for each problem.
     weights: sparse.csr_matrix[np.float32]
+    #: Where all are not trained whole, the sample's problems and others.
+    thinned: Thinned | None
 
     def total(self, y: Floats, x: Floats) -> Total:
         """Return the sum of y over all problems, expected to go with x."""
         return ratio_total(y, x, self.sample.problems, self.sample.probability)
 
+    @property
+    def n_problems(self) -> int:
+        """Return how many problems were trained, on all of their rows or on few."""
+        known = self.sample if self.thinned is None else self.thinned
+        return len(known.problems)
+
+    def total_weights(self) -> Total:
+        """Return the weights of all problems.
+
+        What thinned problems let expect of all, times what whole ones have of it.
+        """
+        thinned, thinning = self.thinned, self.work.thinning
+        if thinned is None or thinning is None:
+            return self.total(self.nnz, self.work.weights)
+        expected = thinning.whole(
+            thinned.problems, np.diff(thinned.weights.indptr).astype(np.float64)
+        )
+        foretold = ratio_total(
+            expected[np.searchsorted(thinned.problems, thinned.chosen)],
+            self.work.weights,
+            thinned.chosen,
+            thinned.probability,
+        )
+        own = expected[np.searchsorted(thinned.problems, self.sample.problems)]
+        if foretold.value <= 0.0 or own.sum() <= 0.0:
+            return self.total(self.nnz, self.work.weights)
+        return _ratio(self.nnz, own, foretold, self.sample.probability)
+
     def weights_by_node(self, n_nodes: int) -> Floats:
         """Return the weights expected in each node."""
-        total = self.total(self.nnz, self.work.weights).value
+        total = self.total_weights().value
         each = self.work.weights.copy()
         each[self.sample.problems] = 0.0
         # The trained as they are, the others such that the total is as estimated.
@@ -78,18 +127,26 @@ def ratio_total(
     `y` is known for the chosen alone, `x` for all. Source: Särndal, Swensson,
     Wretman, "Model assisted survey sampling", 1992, sections 5.6 and 7.3.
     """
-    own = x[chosen]
+    return _ratio(y, x[chosen], Total(float(x.sum()), 0.0), probability)
+
+
+def _ratio(y: Floats, x: Floats, total: Total, probability: Floats) -> Total:
+    """Return the ratio estimate of sum(y) over all, given that of sum(x).
+
+    The error of `total` is independent of the sample that y and x are known for.
+    """
     scale = 1.0 / probability
-    covered = float((scale * own).sum())
+    covered = float((scale * x).sum())
     if covered <= 0.0:
         return Total(0.0, 0.0)
     ratio = float((scale * y).sum()) / covered
     # Exactly 1 where all are chosen: their sum is then known without rounding.
-    inflation = float(x.sum()) / covered
-    residual = scale * (y - ratio * own) * inflation
-    n = len(chosen)
+    inflation = total.value / covered
+    residual = scale * (y - ratio * x) * inflation
+    n = len(y)
     lost = n / max(n - 1, 1)
     variance = lost * float(((1.0 - probability) * residual**2).sum())
+    variance += (ratio * total.error) ** 2
     return Total(float((scale * y).sum()) * inflation, float(np.sqrt(variance)))
 
 
@@ -108,7 +165,13 @@ def train_sample(
     is_sparse = arguments["solver"] != L2_SOLVER
     work = expected_work(sizes, Y, arguments["root_rows"], is_sparse)
     sample = draw(work, sizes.depth, share, seed)
-    return train_these(X, Y, sizes, arguments, work, sample, sample_weight, n_threads)
+    if len(sample.problems) < ENOUGH and (sample.probability < 1.0).any():
+        thinned = draw_thinned(work, sizes.depth, share, seed)
+    else:
+        thinned = np.zeros(0, np.int64), np.zeros(0)
+    return train_these(
+        X, Y, sizes, arguments, work, sample, thinned, sample_weight, n_threads
+    )
 
 
 def train_these(
@@ -118,10 +181,13 @@ def train_these(
     arguments: dict[str, Any],
     work: Work,
     sample: Sample,
+    thinned: tuple[NDArray[np.int64], Floats],
     sample_weight: Floats | None,
     n_threads: int,
 ) -> Trained:
-    """Train the problems of a sample."""
+    """Train the problems of a sample, and those that are `thinned`."""
+    chosen, probability = thinned
+    problems = np.union1d(sample.problems, chosen) if len(chosen) else chosen
     first = np.concatenate([[0], np.cumsum(sizes.n_children)])
     parts = np.split(
         sample.problems, np.searchsorted(sample.problems, first[sample.nodes[1:]])
@@ -135,24 +201,33 @@ def train_these(
             (int(node), (part - first[node]).tolist())
             for node, part in zip(sample.nodes, parts, strict=True)
         ],
+        [
+            (int(node), int(problem - first[node]))
+            for problem, node in zip(problems, work.node[problems], strict=True)
+        ],
         sample_weight=sample_weight,
         n_threads=n_threads,
     )
-    shape = (len(sample.problems), X.shape[1])
+    n = len(sample.problems)
+    shape = (n + len(problems), X.shape[1])
+    weights = sparse.csr_matrix((data, indices, indptr), shape=shape)
     return Trained(
         work=work,
         sample=sample,
-        nnz=fields["nnz"].astype(np.float64),
-        intercepts=(fields["intercept"] != 0).astype(np.float64),
-        seconds=fields["seconds"],
-        overhead_s=overhead,
-        weights=sparse.csr_matrix((data, indices, indptr), shape=shape),
+        nnz=fields["nnz"][:n].astype(np.float64),
+        intercepts=(fields["intercept"][:n] != 0).astype(np.float64),
+        seconds=fields["seconds"][:n],
+        overhead_s=overhead[: len(sample.nodes)],
+        weights=weights[:n],
+        thinned=Thinned(problems, chosen, probability, weights[n:])
+        if len(problems)
+        else None,
     )
 
 
 def nonzeros(trained: Trained, intercept: bool) -> Total:
     """Return the weights and intercepts of a tree."""
-    total = trained.total(trained.nnz, trained.work.weights)
+    total = trained.total_weights()
     if not intercept:
         return total
     # Problems without positives have the best constant.

@@ -61,8 +61,8 @@ def plan(
         As in `fit`.
     sample : float, default=0.05
         About which share of the work of training to spend on the estimates, in
-        [0, 1]: about 1 % of the problems of a large tree, and never fewer than 64
-        problems. With 0 nothing is trained, and what would be estimated is None.
+        [0, 1], and never fewer than 64 problems; see Notes. With 0 nothing is
+        trained, and what would be estimated is None.
     budget_bytes : int, optional
         Look for settings whose model file takes at most this many bytes, by the upper
         end of its interval. Tried are the tree as asked and cut to depth 2, growing
@@ -93,8 +93,14 @@ def plan(
     Problems are chosen with unequal probabilities p, spread over depths and
     numbers of positives. A total over all problems is then the ratio estimate
     ``sum(x) * sum(y / p) / sum(x / p)``: y the weights or seconds of the chosen, x
-    what data and tree let expect of every problem. Intervals are 2.5 standard errors
-    wide to each side, within what is known for certain.
+    what data and tree let expect of every problem.
+
+    With an L1 term, most of the problems that are chosen are thinned: trained on at
+    most 300 positives and three times as many negatives, which stand for the others
+    by their weights. What they foretell of all weights is corrected by the ratio
+    that problems trained on all rows have to it; these alone decide about seconds.
+    Intervals are 2.5 standard errors wide to each side, within what is known for
+    certain.
 
     References
     ----------

@@ -12,25 +12,45 @@ from scipy import sparse
 
 from proxtree._nested_lists import LABEL_BIT
 from proxtree.size._sizes import TreeSizes
+from proxtree.size._thin import Thinning
 
 Floats = NDArray[np.float64]
 
-# A sample of this many problems at least.
+# A sample of this many problems at least; of problems trained on all of their rows
+# where thinned ones are trained as well.
 LEAST = 64
+LEAST_WHOLE = 20
+# With so many whole ones for all of the share, thinned ones gain nothing (openlib,
+# benches/RESULTS.md).
+ENOUGH = 256
+# More thinned ones than this add nothing beside the error of the whole ones.
+MOST_THINNED = 400
+# Their part of a share of the work, as the share goes to 0, and that of thinned ones.
+WHOLE = 0.35
+THINNED = 0.1
 
 # What work is expected to cost relative to each other, in seconds of some machine:
-# a problem to begin, a problem by its covariate, a node by its stored values.
-# Only the sample's efficiency hangs on them: estimates are ratios of what was seen.
+# a problem to begin, a problem by its covariate, a node to prepare by its stored
+# values. Only the sample's efficiency hangs on them: estimates are ratios of what
+# was seen.
 PROBLEM_S = 1e-5
 COVARIATE_S = 2.5e-9
 NODE_S = 3e-5
-VALUE_S = 3e-8
-# Expected weights grow with the smaller class to this power.
-GROWTH = 0.8
+VALUE_S = 1.2e-8
+# Expected weights grow with the smaller class, and with the node's rows.
+GROWTH = 0.76
+GROWTH_ROWS = 0.15
+# A node that takes this share of the solving has two problems in the sample: else
+# its time would be known from one or none.
+LARGE = 0.1
+LARGE_LEAST = 2
 LEAST_SCALE = 1e-8
 BISECTIONS = 24
 # Weights count this much against time where precision is bought.
 PRECISION = 4.0
+# Problems taken in a node that is prepared: this often what were best if problems
+# of a node had nothing in common.
+TOGETHER = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +64,10 @@ class Work:
     overhead: Floats
     #: Expected weights, up to a factor.
     weights: Floats
+    #: How problems are thinned and what they then cost; None where weights are
+    #: known well without.
+    thinning: Thinning | None = None
+    thinned_cost: Floats | None = None
 
 
 def expected_work(
@@ -61,17 +85,29 @@ def expected_work(
     minority = n_positives * (1.0 - n_positives / np.maximum(n_rows[node], 1.0))
     if is_sparse:
         cost = np.sqrt(minority * n_rows[node] * nnz[node])
-        weights = (minority + 1.0) ** GROWTH
+        weights = (minority + 1.0) ** GROWTH * np.maximum(
+            n_rows[node], 1
+        ) ** GROWTH_ROWS
     else:
         cost = nnz[node]
         weights = n_features[node]
     is_trained = n_positives > 0
+    thinning, thinned_cost = None, None
+    if is_sparse:
+        thinning = Thinning.of(n_positives.astype(np.float64), n_rows[node])
+        rows, kept = thinning.n_rows, thinning.n_positives
+        values = rows * (nnz / np.maximum(n_rows, 1.0))[node]
+        minority = kept * (1.0 - kept / np.maximum(rows, 1.0))
+        thinned_cost = PROBLEM_S + NODE_S + VALUE_S * values
+        thinned_cost += COVARIATE_S * np.sqrt(minority * rows * values)
     return Work(
         node=node,
         n_positives=n_positives,
         cost=np.where(is_trained, PROBLEM_S + COVARIATE_S * cost, 0.0),
         overhead=NODE_S + VALUE_S * nnz,
         weights=np.where(is_trained, weights, 0.0),
+        thinning=thinning,
+        thinned_cost=thinned_cost,
     )
 
 
@@ -98,7 +134,7 @@ class Sample:
 
 
 def draw(work: Work, depth: NDArray[np.int64], share: float, seed: int) -> Sample:
-    """Choose problems that take about `share` of the work, `LEAST` at least.
+    """Choose problems that take about `share` of the work, some at least.
 
     Two stages: nodes, then problems in them, so that few nodes are prepared. Each
     is a systematic sample with unequal probabilities along (depth, size), hence
@@ -108,7 +144,15 @@ def draw(work: Work, depth: NDArray[np.int64], share: float, seed: int) -> Sampl
     cheap ones are favoured.
     """
     n_trainable = int((work.weights > 0).sum())
-    least = min(LEAST, n_trainable)
+    least = LEAST
+    if work.thinned_cost is not None:
+        sample = _draw(work, depth, share, 0.0, seed)
+        if len(sample.problems) >= ENOUGH:
+            return sample
+        least = LEAST_WHOLE
+        # All that there is to spend, the more the nearer it is to everything.
+        share *= WHOLE + (1.0 - WHOLE) * share
+    least = min(least, n_trainable)
     expected = 1.1 * least
     while True:
         sample = _draw(work, depth, share, min(expected, n_trainable), seed)
@@ -116,6 +160,36 @@ def draw(work: Work, depth: NDArray[np.int64], share: float, seed: int) -> Sampl
             return sample
         # How many there are is random; twice as many as needed are enough.
         expected *= 1.2
+
+
+def draw_thinned(
+    work: Work, depth: NDArray[np.int64], share: float, seed: int
+) -> tuple[NDArray[np.int64], Floats]:
+    """Choose problems to thin, `LEAST` at least, and say how likely each was.
+
+    A systematic sample as `draw` takes it, in one stage: no thinned problem gains
+    by another of its node. Only weights are to be learnt.
+    """
+    trained = np.flatnonzero(work.weights > 0)
+    if work.thinned_cost is None or not len(trained):
+        return np.zeros(0, np.int64), np.zeros(0)
+    gain, cost = work.weights[trained], work.thinned_cost[trained]
+    budget = THINNED * share * (work.cost.sum() + work.overhead.sum())
+
+    def is_affordable(own: Floats) -> bool:
+        return bool((own * cost).sum() <= budget and own.sum() <= MOST_THINNED)
+
+    own = _grow(gain / np.sqrt(cost), np.zeros(len(trained)), is_affordable)
+    # One more: systematic samples have the expected number, rounded.
+    least = min(LEAST + 1, len(trained))
+    if own.sum() < least:
+        own = _grow(gain / cost, own, lambda own: bool(own.sum() < least))
+    probability = np.zeros(len(work.node))
+    probability[trained] = own
+    generator = np.random.Generator(np.random.PCG64([seed, len(work.node), 1]))
+    order = np.lexsort((work.n_positives, depth[work.node]))
+    problems = np.sort(order[_systematic(probability[order], generator.random())])
+    return problems, probability[problems]
 
 
 def _draw(
@@ -144,7 +218,7 @@ def _probabilities(work: Work, share: float, least: float) -> tuple[Floats, Floa
     mean_cost = np.bincount(work.node, work.cost, n_nodes) / n_here
     # How many problems to take where a node is prepared at all.
     depth_of_draw = np.sqrt(work.overhead / np.maximum(mean_cost, PROBLEM_S))
-    depth_of_draw = np.clip(depth_of_draw, 1.0, n_here)
+    depth_of_draw = np.clip(TOGETHER * depth_of_draw, 1.0, n_here)
     effective = work.cost + (work.overhead / depth_of_draw)[work.node]
     gain = np.sqrt(
         PRECISION * (work.weights / work.weights.sum()) ** 2
@@ -160,36 +234,50 @@ def _probabilities(work: Work, share: float, least: float) -> tuple[Floats, Floa
         result: Floats = np.minimum(1.0, of_node)
         return result
 
-    def grow(power: float, base: Floats, goes_on: Callable[[Floats], bool]) -> Floats:
-        """Return the largest probabilities like gain / cost^power that go on."""
-        raw = gain / effective**power
-        raw /= raw.max()
-        low, high = LEAST_SCALE, 1.0 / LEAST_SCALE
-        for _ in range(BISECTIONS):
-            scale = math.sqrt(low * high)
-            own = np.maximum(base, np.minimum(1.0, scale * raw))
-            if goes_on(own):
-                low = scale
-            else:
-                high = scale
-        result: Floats = np.maximum(base, np.minimum(1.0, high * raw))
-        return result
-
     def is_affordable(own: Floats) -> bool:
         spent = (own * cost).sum() + (per_node(own) * work.overhead).sum()
         return bool(spent <= budget)
 
-    own = grow(0.5, np.zeros(len(nodes)), is_affordable)
+    own = _grow(gain / np.sqrt(effective), np.zeros(len(nodes)), is_affordable)
     if least >= len(nodes):
         own = np.ones(len(nodes))
     elif own.sum() < least:
         # More of the cheap ones.
-        own = grow(1.0, own, lambda own: bool(own.sum() < least))
+        own = _grow(gain / effective, own, lambda own: bool(own.sum() < least))
+    of_solving = np.bincount(nodes, cost, n_nodes)
     of_node = per_node(own)
+    for large in np.flatnonzero(of_solving > LARGE * of_solving.sum()):
+        here = nodes == large
+        own[here] = _at_least(own[here], gain[here] / np.sqrt(cost[here]), LARGE_LEAST)
+        of_node[large] = 1.0
     own = np.minimum(own, of_node[nodes])
     probability = np.zeros(len(work.node))
     probability[trained] = own
     return probability, of_node
+
+
+def _grow(raw: Floats, base: Floats, goes_on: Callable[[Floats], bool]) -> Floats:
+    """Return the largest probabilities like `raw`, at least `base`, that go on."""
+    raw = raw / raw.max()
+    low, high = LEAST_SCALE, 1.0 / LEAST_SCALE
+    for _ in range(BISECTIONS):
+        scale = math.sqrt(low * high)
+        if goes_on(np.maximum(base, np.minimum(1.0, scale * raw))):
+            low = scale
+        else:
+            high = scale
+    result: Floats = np.maximum(base, np.minimum(1.0, high * raw))
+    return result
+
+
+def _at_least(own: Floats, raw: Floats, least: int) -> Floats:
+    """Return probabilities like `raw` that come to `least`, where `own` do not."""
+    least = min(least, len(own))
+
+    def is_short(own: Floats) -> bool:
+        return bool(own.sum() < least)
+
+    return _grow(raw, np.zeros(len(own)), is_short) if is_short(own) else own
 
 
 def _systematic(probability: Floats, start: float) -> NDArray[np.int64]:

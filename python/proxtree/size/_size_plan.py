@@ -65,7 +65,7 @@ class SizePlan:
         n_problems, nonzeros_bound, bytes_paper and bytes_libmultilabel of the tree
         of depth one over the same data.
     n_sampled : int
-        Problems that were trained for the estimates.
+        Problems that were trained for the estimates, on all of their rows or on few.
     candidate : dict
         With a budget: n_clusters, max_depth, alpha and prune.
     expected_loss : float

@@ -4,7 +4,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use proxtree_core::memory;
 use proxtree_core::size::{NodeSize, measure as measure_core};
 use proxtree_core::sparse::transpose_pattern;
-use proxtree_core::train::{Record, SampledNode, train_sample};
+use proxtree_core::train::{Chosen, Record, SampledNode, train_sample};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -55,12 +55,13 @@ pub(crate) fn measure<'py>(
     Ok(out)
 }
 
-/// Train the problems at `positions` among the children of `nodes`, node by node.
+/// Train the problems at `positions` among the children of `nodes`, node by node,
+/// then each of `thinned`, (node, position), on few of its rows.
 ///
 /// Gives their records, whether each has an intercept, their weights, and for each
-/// node the CPU seconds besides solving. `x` is taken as it is, never normalised.
+/// node and each of `thinned` the CPU seconds besides solving. `x` is taken as it is, never normalised.
 #[pyfunction]
-#[pyo3(signature = (x, y, tree, settings, nodes, *, sample_weight, n_threads))]
+#[pyo3(signature = (x, y, tree, settings, nodes, thinned, *, sample_weight, n_threads))]
 pub(crate) fn train_some<'py>(
     py: Python<'py>,
     x: CsrArg<'py>,
@@ -68,6 +69,7 @@ pub(crate) fn train_some<'py>(
     tree: &LabelTree,
     settings: &TrainSettings,
     nodes: Vec<(usize, Vec<usize>)>,
+    thinned: Vec<(usize, usize)>,
     sample_weight: Option<PyReadonlyArray1<'py, f64>>,
     n_threads: usize,
 ) -> PyResult<(Bound<'py, PyDict>, Weights<'py>, Bound<'py, PyArray1<f64>>)> {
@@ -84,7 +86,10 @@ pub(crate) fn train_some<'py>(
             settings.root_rows,
             &settings.recipe,
             &settings.settings,
-            &nodes,
+            Chosen {
+                whole: &nodes,
+                thinned: &thinned,
+            },
             control,
         )
     })?;

@@ -7,13 +7,14 @@ mod node;
 mod problems;
 mod recipe;
 mod sample;
+mod thin;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use problems::Record;
 pub use recipe::{ClassWeight, Recipe};
-pub use sample::{SampledNode, train_sample};
+pub use sample::{Chosen, SampledNode, train_sample};
 
 pub(crate) use self::node::node_rows;
 use self::node::{Extractor, NodeData};

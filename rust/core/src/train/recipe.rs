@@ -32,8 +32,28 @@ pub struct Recipe {
 impl Recipe {
     /// The problem of these positives.
     pub fn problem<'a>(&self, design: &'a Design<'a>, positives: &'a [u32]) -> Problem<'a> {
-        let n_rows = design.n_samples() as f64;
         let n = positives.len() as f64;
+        let class_weight = self.class_weights(n, design.n_samples() as f64);
+        Problem {
+            design,
+            positives,
+            alpha: self.alpha_of(n),
+            ridge: self.ridge,
+            class_weight,
+            intercept: self.intercept,
+        }
+    }
+
+    /// The L1 weight of a label with `n` positives.
+    pub(super) fn alpha_of(&self, n: f64) -> f64 {
+        if self.alpha_exponent == 0.0 {
+            return self.alpha;
+        }
+        self.alpha * (n / 100.0).powf(self.alpha_exponent).clamp(0.25, 4.0)
+    }
+
+    /// What each positive and each negative weigh, of a label with `n` of `n_rows`.
+    pub(super) fn class_weights(&self, n: f64, n_rows: f64) -> (f64, f64) {
         let (mut positive, negative) = match self.class_weight {
             ClassWeight::Fixed(positive, negative) => (positive, negative),
             // An empty class has no rows to weigh.
@@ -45,18 +65,7 @@ impl Recipe {
         if self.propensity_weight > 0.0 {
             positive *= 1.0 + self.propensity_weight * inverse_propensity_excess(n, n_rows);
         }
-        let mut alpha = self.alpha;
-        if self.alpha_exponent != 0.0 {
-            alpha *= (n / 100.0).powf(self.alpha_exponent).clamp(0.25, 4.0);
-        }
-        Problem {
-            design,
-            positives,
-            alpha,
-            ridge: self.ridge,
-            class_weight: (positive, negative),
-            intercept: self.intercept,
-        }
+        (positive, negative)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::problems::Hands;
+use super::node::Extractor;
+use super::problems::{Hands, SolvedNode};
 use super::{Job, Recipe, Record, RootRows, as_stored, check_labels, node_rows};
 use crate::Result;
 use crate::model::NodeClassifiers;
@@ -10,6 +11,16 @@ use crate::parallel::{Control, thread_cpu_seconds};
 use crate::solver::Settings;
 use crate::sparse::{CsrView, PatternView};
 use crate::tree::LabelTree;
+
+/// Which problems to train for a sample.
+#[derive(Clone, Copy, Debug)]
+pub struct Chosen<'a> {
+    /// Nodes with the positions of the children to train, at least one each.
+    pub whole: &'a [(usize, Vec<usize>)],
+    /// A node and a position: to be trained on few of its rows,
+    /// which says how many weights all rows give, for a small part of the time.
+    pub thinned: &'a [(usize, usize)],
+}
 
 /// The chosen problems of a node, solved.
 #[derive(Debug)]
@@ -26,9 +37,8 @@ pub struct SampledNode {
 /// Train chosen problems as [`super::train`] trains them, but for the random numbers
 /// of methods that draw some.
 ///
-/// `chosen` holds nodes with the positions of the children to train, at least one
-/// each. Each node is one thread's, so that only times depend on the number of
-/// threads.
+/// Gives the whole nodes, then the thinned problems. Each is one thread's, so that
+/// only times depend on the number of threads.
 ///
 /// # Errors
 /// As [`super::train`].
@@ -43,7 +53,7 @@ pub fn train_sample(
     root_rows: RootRows,
     recipe: &Recipe,
     settings: &Settings,
-    chosen: &[(usize, Vec<usize>)],
+    chosen: Chosen<'_>,
     control: &Control,
 ) -> Result<Vec<SampledNode>> {
     check_labels(x.n_rows(), label_rows, tree)?;
@@ -58,26 +68,26 @@ pub fn train_sample(
         settings: &as_stored(tree, 0, settings),
         control,
     };
-    let mut order: Vec<usize> = (0..chosen.len()).collect();
+    let n_whole = chosen.whole.len();
+    let mut order: Vec<usize> = (0..n_whole).collect();
     order.sort_by(|&a, &b| {
-        let work = |at: usize| job.work(chosen[at].0);
+        let work = |at: usize| job.work(chosen.whole[at].0);
         work(b).total_cmp(&work(a)).then(a.cmp(&b))
     });
+    // The small ones last.
+    let n_parts = n_whole + chosen.thinned.len();
+    order.extend(n_whole..n_parts);
     let next = AtomicUsize::new(0);
     let parts: Vec<Result<Vec<(usize, SampledNode)>>> = rayon::broadcast(|_| {
-        let mut extractor = None;
+        let mut hand = Hand::default();
         let mut part = Vec::new();
         while let Some(&at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
             control.check()?;
-            let (node, positions) = &chosen[at];
-            let children: Vec<&[u32]> = job.children(*node).collect();
             let start = thread_cpu_seconds();
-            let solved = job.solve(
-                *node,
-                positions.iter().map(|&p| children[p]),
-                &mut extractor,
-                Hands::One,
-            )?;
+            let solved = match at.checked_sub(n_whole) {
+                None => job.solve_whole(&chosen.whole[at], &mut hand)?,
+                Some(at) => job.solve_one_thinned(chosen.thinned[at], &mut hand)?,
+            };
             let all = thread_cpu_seconds() - start;
             part.push((
                 at,
@@ -90,11 +100,50 @@ pub fn train_sample(
         }
         Ok(part)
     });
-    let mut nodes: Vec<Option<SampledNode>> = chosen.iter().map(|_| None).collect();
+    let mut nodes: Vec<Option<SampledNode>> = (0..n_parts).map(|_| None).collect();
     for part in parts {
         for (at, node) in part? {
             nodes[at] = Some(node);
         }
     }
     Ok(nodes.into_iter().flatten().collect())
+}
+
+/// What a thread needs for one node after the other.
+#[derive(Default)]
+struct Hand {
+    extractor: Option<Extractor>,
+    /// Weights of all samples, once a problem is thinned.
+    weights: Vec<f64>,
+}
+
+impl Job<'_> {
+    fn solve_whole(
+        &self,
+        (node, positions): &(usize, Vec<usize>),
+        hand: &mut Hand,
+    ) -> Result<SolvedNode> {
+        let children: Vec<&[u32]> = self.children(*node).collect();
+        let chosen = positions.iter().map(|&p| children[p]);
+        self.solve(*node, chosen, &mut hand.extractor, Hands::One)
+    }
+
+    fn solve_one_thinned(
+        &self,
+        (node, position): (usize, usize),
+        hand: &mut Hand,
+    ) -> Result<SolvedNode> {
+        if hand.weights.is_empty() {
+            hand.weights = match self.sample_weight {
+                Some(weights) => weights.to_vec(),
+                None => vec![1.0; self.x.n_rows()],
+            };
+        }
+        let extractor = match &mut hand.extractor {
+            Some(extractor) => extractor,
+            none => none.insert(Extractor::new(self.x.n_rows(), self.x.n_cols())?),
+        };
+        let children: Vec<&[u32]> = self.children(node).collect();
+        self.solve_thinned(node, children[position], extractor, &mut hand.weights)
+    }
 }
