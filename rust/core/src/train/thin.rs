@@ -73,6 +73,7 @@ impl Job<'_> {
             &design,
             Some(&feature_ids),
             own.view(),
+            1,
             &recipe,
             &settings,
             Hands::One,
