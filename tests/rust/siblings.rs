@@ -14,7 +14,9 @@ use proxtree_core::solver::{
     Status, Stop, Workspace, solve,
 };
 use proxtree_core::sparse::{CsrMatrix, Pattern};
-use proxtree_core::train::{ClassWeight, Plan, Recipe, RootRows, train_model, train_sample};
+use proxtree_core::train::{
+    Chosen, ClassWeight, Plan, Recipe, RootRows, train_model, train_sample,
+};
 use proxtree_core::tree::LabelTree;
 
 const C: f64 = 2.0;
@@ -404,7 +406,10 @@ fn a_model_does_not_depend_on_the_threads() {
         RootRows::All,
         &recipe(),
         &settings(0.01),
-        &[(0, vec![4, 9])],
+        Chosen {
+            whole: &[(0, vec![4, 9])],
+            thinned: &[],
+        },
         &control,
     )
     .unwrap();
