@@ -163,7 +163,7 @@ def train_sample(
 ) -> Trained:
     """Train a sample of a tree's problems; X is scaled already if it is to be."""
     is_sparse = arguments["solver"] != L2_SOLVER
-    work = expected_work(sizes, Y, arguments["root_rows"], is_sparse)
+    work = expected_work(sizes, arguments["root_rows"], is_sparse)
     sample = draw(work, sizes.depth, share, seed)
     if len(sample.problems) < ENOUGH and (sample.probability < 1.0).any():
         thinned = draw_thinned(work, sizes.depth, share, seed)

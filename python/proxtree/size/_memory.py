@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from proxtree._solvers import L2_SOLVER
 from proxtree.size._sizes import TreeSizes
 
 Floats = NDArray[np.float64]
@@ -25,15 +26,30 @@ THREAD = 0.3e6
 VALUE = 8
 # solver::Design: a column's two pointers, its sum and its sum of squares.
 COLUMN = 32
-# solver::Workspace, a row: Row, flag, touched id, compact id; and of Newton's
-# buffers, which reach as far as the support does.
-WORKSPACE_ROW = 16 + 1 + 4 + 4 + 45
+# solver::Workspace, a row: Row, flag, touched id, compact id; the row and the residual
+# of a certificate; and of Newton's buffers, which reach as far as the support does.
+WORKSPACE_ROW = 16 + 1 + 4 + 4 + 16 + 16 + 45
 # A feature: weight, gradient, flags, working set, sweep list, candidates.
 WORKSPACE_FEATURE = 8 + 8 + 2 + 3 * 4
-# Share of a node's values in the columns that solves gather: of a tree's few sweeps;
-# of solves that go on to the gap.
-GATHERED = 0.1
-GATHERED_TO_THE_GAP = 0.6
+# Share of a node's values in the columns that solves gather: in a tree's few sweeps
+# those of the largest support (0.51 to 0.72 of the values at the roots of four data
+# sets); in solves that go on to the gap, those of the working set on its rows.
+GATHERED = 0.7
+GATHERED_TO_THE_GAP = 0.8
+# solver::Siblings, the L2 problems that are solved together: a row's dual variables,
+# shared numbers, activity and place in a sweep; a feature's weights in f32 and f64.
+LANES = 16
+LEAST_SIBLINGS = 4
+LEAST_EPS = 1e-2
+TOGETHER_ROW = 64 + 8 + 2 + 4
+TOGETHER_FEATURE = 64 + 128
+# An L2 problem alone: Workspace as far as it is used, its dual variables, its sweep.
+ALONE_ROW = 16 + 1 + 4 + 4 + 32 + 4
+ALONE_FEATURE = WORKSPACE_FEATURE
+# What the L2 problems of a node share: a start for each row and feature, and the
+# squared length of a row.
+START = 8
+SQUARE = 8
 # A weight while its node is put together: solver's output, doubled while it grows,
 # and a sort key; a node of more weights than there are features is put together by
 # counting, without keys. Then model::Entry, and for each run a feature id and offset:
@@ -67,6 +83,9 @@ class Account:
     normalize: bool
     #: Whether problems end at the duality gap alone.
     to_the_gap: bool
+    #: Whether the penalty is L2, and then, whether siblings are solved together.
+    is_l2: bool
+    is_together: bool
     #: Address space that a thread sets aside, where that is what is limited.
     thread_bytes: int = 0
 
@@ -81,6 +100,11 @@ class Account:
         weighted: bool,
     ) -> Account:
         """Take the shapes of checked X and Y."""
+        is_l2 = arguments["solver"] == L2_SOLVER
+        is_free = (
+            arguments["intercept_scaling"] > 0 and not arguments["penalize_intercept"]
+        )
+        eps = arguments["solver_options"].get("eps", 1.0) if is_l2 else 0.0
         return cls(
             trees,
             arguments["root_rows"],
@@ -92,6 +116,8 @@ class Account:
             weighted,
             arguments["normalize"],
             arguments["violation_tol"] == 0,
+            is_l2,
+            is_l2 and not is_free and eps >= LEAST_EPS,
         )
 
     def peak(self, weights: Sequence[Floats], n_threads: int) -> float:
@@ -137,11 +163,9 @@ class Account:
         design += 4.0 * tree.n_rows * np.where(tree.n_children > 1, 1, 0)
         if self.weighted:
             design += 16 * n_rows
-        workspace = (
-            WORKSPACE_ROW * n_rows
-            + WORKSPACE_FEATURE * n_features
-            + (GATHERED_TO_THE_GAP if self.to_the_gap else GATHERED) * VALUE * nnz
-        )
+        if self.is_l2:
+            design += (START + SQUARE) * n_rows + START * n_features
+        workspace = self._workspace(tree, n_rows, nnz, n_features)
         assembling = weights * np.where(
             weights > self.n_features, WEIGHT_COUNTED, WEIGHT_SORTED
         )
@@ -166,3 +190,23 @@ class Account:
         extractors = 4.0 * n_threads * (self.n_samples + self.n_features)
         rows_of_nodes = 4 * float(tree.n_rows.sum()) + 4 * self.n_samples
         return rows_of_nodes + extractors + max(largest, side_by_side)
+
+    def _workspace(
+        self, tree: TreeSizes, n_rows: Floats, nnz: Floats, n_features: Floats
+    ) -> Floats:
+        """Return what a thread holds to solve the problems of each node."""
+        if not self.is_l2:
+            gathered = GATHERED_TO_THE_GAP if self.to_the_gap else GATHERED
+            result: Floats = WORKSPACE_ROW * n_rows + WORKSPACE_FEATURE * n_features
+            return result + gathered * VALUE * nnz
+        # The shared start is solved alone, before any other.
+        alone: Floats = ALONE_ROW * n_rows + ALONE_FEATURE * n_features
+        if not self.is_together:
+            return alone
+        trained = tree.n_trained()
+        rest = trained % LANES
+        is_together = (trained >= LANES) | (rest >= LEAST_SIBLINGS)
+        is_alone = (trained < tree.n_children) | ((rest > 0) & (rest < LEAST_SIBLINGS))
+        together = TOGETHER_ROW * n_rows + TOGETHER_FEATURE * n_features
+        together = is_together * together + is_alone * alone
+        return np.maximum(together, alone)

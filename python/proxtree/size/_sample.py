@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from proxtree._nested_lists import LABEL_BIT
 from proxtree.size._sizes import TreeSizes
 from proxtree.size._thin import Thinning
 
@@ -70,9 +68,7 @@ class Work:
     thinned_cost: Floats | None = None
 
 
-def expected_work(
-    sizes: TreeSizes, Y: sparse.csr_matrix[np.uint8], root_rows: str, is_sparse: bool
-) -> Work:
+def expected_work(sizes: TreeSizes, root_rows: str, is_sparse: bool) -> Work:
     """Return what the problems of a tree are expected to take.
 
     Sweeps of a problem with q in the smaller class of n_v rows with nnz_v values
@@ -81,7 +77,7 @@ def expected_work(
     """
     n_rows, nnz, n_features = (a.astype(np.float64) for a in sizes.trained(root_rows))
     node = np.repeat(np.arange(len(sizes.n_children)), sizes.n_children)
-    n_positives = _positives(sizes, Y)
+    n_positives = sizes.n_positives
     minority = n_positives * (1.0 - n_positives / np.maximum(n_rows[node], 1.0))
     if is_sparse:
         cost = np.sqrt(minority * n_rows[node] * nnz[node])
@@ -109,17 +105,6 @@ def expected_work(
         thinning=thinning,
         thinned_cost=thinned_cost,
     )
-
-
-def _positives(sizes: TreeSizes, Y: sparse.csr_matrix[np.uint8]) -> NDArray[np.int64]:
-    """Return the positives of every problem."""
-    _, children = sizes.tree._native.parts()
-    is_label = children >= LABEL_BIT
-    counts = np.bincount(Y.indices, minlength=Y.shape[1])
-    result = np.empty(len(children), np.int64)
-    result[is_label] = counts[children[is_label] & (LABEL_BIT - 1)]
-    result[~is_label] = sizes.n_rows[children[~is_label]]
-    return result
 
 
 @dataclass(frozen=True, eq=False)

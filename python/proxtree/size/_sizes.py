@@ -47,6 +47,8 @@ class TreeSizes:
     n_rows: NDArray[np.int64]
     nnz: NDArray[np.int64]
     n_features: NDArray[np.int64]
+    #: Positives of each child, shape (n_problems,), in the order of the nodes.
+    n_positives: NDArray[np.int64]
     #: Rows, stored values and features of the root with all rows of the data.
     whole_root: tuple[int, int, int]
 
@@ -57,6 +59,13 @@ class TreeSizes:
             for column, whole in zip(columns, self.whole_root, strict=True):
                 column[0] = whole
         return columns
+
+    def n_trained(self) -> NDArray[np.int64]:
+        """Return how many children of each node have a positive."""
+        ends = np.cumsum(self.n_children)
+        trained = np.concatenate([[0], np.cumsum(self.n_positives > 0)])
+        result: NDArray[np.int64] = trained[ends] - trained[ends - self.n_children]
+        return result
 
     def parents(self) -> NDArray[np.int64]:
         """Return the parent of each node but the root."""
@@ -84,7 +93,25 @@ def measure(
     )
     whole = tuple(int(columns[name][-1]) for name in ("n_rows", "nnz", "n_features"))
     nodes = {name: column[:-1] for name, column in columns.items()}
-    return TreeSizes(tree=tree, **nodes, whole_root=(whole[0], whole[1], whole[2]))
+    return TreeSizes(
+        tree=tree,
+        **nodes,
+        n_positives=_positives(tree, nodes["n_rows"], Y),
+        whole_root=(whole[0], whole[1], whole[2]),
+    )
+
+
+def _positives(
+    tree: LabelTree, n_rows: NDArray[np.int64], Y: sparse.csr_matrix[np.uint8]
+) -> NDArray[np.int64]:
+    """Return the positives of every problem."""
+    _, children = tree._native.parts()
+    is_label = children >= LABEL_BIT
+    counts = np.bincount(Y.indices, minlength=Y.shape[1])
+    result = np.empty(len(children), np.int64)
+    result[is_label] = counts[children[is_label] & (LABEL_BIT - 1)]
+    result[~is_label] = n_rows[children[~is_label]]
+    return result
 
 
 def bound(sizes: TreeSizes, root_rows: str, intercept: bool) -> NDArray[np.int64]:

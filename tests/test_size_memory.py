@@ -1,0 +1,58 @@
+"""The account of memory counts the arrays that solvers document."""
+
+import numpy as np
+import pytest
+
+from proxtree import LabelTree, LinearLabelTree
+from proxtree.estimators._training import training_data
+from proxtree.size._planner import Planner
+
+N_ROWS, N_FEATURES = 80, 12
+# Bytes of a row and of a feature, as solver::Siblings says, and of problems alone:
+# Row 16, flag, touched id, compact id, a dual variable with its step's numbers 32,
+# place in the sweep; a feature's weight, gradient, two flags, three lists of ids.
+TOGETHER = 78 * N_ROWS + 192 * N_FEATURES
+ALONE = (16 + 1 + 4 + 4 + 32 + 4) * N_ROWS + (8 + 8 + 2 + 3 * 4) * N_FEATURES
+
+
+def workspace(n_labels, n_empty=0, **parameters):
+    """Bytes of a thread's workspace in the only node of a flat tree."""
+    rng = np.random.default_rng(0)
+    samples = rng.random((N_ROWS, N_FEATURES)) + 0.5
+    labels = [[i % (n_labels - n_empty)] for i in range(N_ROWS)]
+    Y = np.zeros((N_ROWS, n_labels))
+    Y[np.arange(N_ROWS), np.concatenate(labels)] = 1
+    model = LinearLabelTree(solver="dual_coordinate_descent", **parameters)
+    checked = training_data(samples, Y, None)
+    flat = [LabelTree.flat(n_labels)]
+    account = Planner.of(*checked, flat, model._arguments(), 1).account
+    columns = (a.astype(np.float64) for a in account.trees[0].trained("all"))
+    return account._workspace(account.trees[0], *columns).tolist()
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "n_empty", "expected"),
+    [
+        # Blocks of 16, and a rest of four or more that is one.
+        (16, 0, TOGETHER),
+        (20, 0, TOGETHER),
+        (7, 0, TOGETHER),
+        # A smaller rest is solved one by one, and so is what has no positives.
+        (19, 0, TOGETHER + ALONE),
+        (17, 1, TOGETHER + ALONE),
+        (3, 0, ALONE),
+    ],
+)
+def test_l2_problems_are_counted_as_they_are_solved(n_labels, n_empty, expected):
+    assert workspace(n_labels, n_empty) == [expected]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"solver_options": {"eps": 1e-3}}, {"penalize_intercept": False}],
+)
+def test_l2_problems_that_need_f64_are_alone(parameters):
+    assert workspace(32, **parameters) == [ALONE]
+    # Without an intercept there is none to be free.
+    if "penalize_intercept" in parameters:
+        assert workspace(32, fit_intercept=False, **parameters) == [TOGETHER]
