@@ -13,8 +13,10 @@ from scipy import sparse
 from proxtree import _core
 from proxtree._solvers import L2_SOLVER
 from proxtree._validation import csr_arg, pattern_arg
+from proxtree.size._memory import solves_together
 from proxtree.size._sample import (
     ENOUGH,
+    WEIGHT_S,
     Sample,
     Work,
     draw,
@@ -77,7 +79,8 @@ class Trained:
 
     def total(self, y: Floats, x: Floats) -> Total:
         """Return the sum of y over all problems, expected to go with x."""
-        return ratio_total(y, x, self.sample.problems, self.sample.probability)
+        chosen = self.sample
+        return ratio_total(y, x, chosen.problems, chosen.probability, chosen.unit)
 
     @property
     def n_problems(self) -> int:
@@ -120,17 +123,28 @@ class Trained:
 
 
 def ratio_total(
-    y: Floats, x: Floats, chosen: NDArray[np.int64], probability: Floats
+    y: Floats,
+    x: Floats,
+    chosen: NDArray[np.int64],
+    probability: Floats,
+    unit: NDArray[np.int64] | None = None,
 ) -> Total:
     """Return the ratio estimate of sum(y): sum(x) sum(y/p) / sum(x/p) over `chosen`.
 
-    `y` is known for the chosen alone, `x` for all. Source: Särndal, Swensson,
+    `y` is known for the chosen alone, `x` for all; those of a `unit` were chosen
+    together. Source: Särndal, Swensson,
     Wretman, "Model assisted survey sampling", 1992, sections 5.6 and 7.3.
     """
-    return _ratio(y, x[chosen], Total(float(x.sum()), 0.0), probability)
+    return _ratio(y, x[chosen], Total(float(x.sum()), 0.0), probability, unit)
 
 
-def _ratio(y: Floats, x: Floats, total: Total, probability: Floats) -> Total:
+def _ratio(
+    y: Floats,
+    x: Floats,
+    total: Total,
+    probability: Floats,
+    unit: NDArray[np.int64] | None = None,
+) -> Total:
     """Return the ratio estimate of sum(y) over all, given that of sum(x).
 
     The error of `total` is independent of the sample that y and x are known for.
@@ -143,7 +157,10 @@ def _ratio(y: Floats, x: Floats, total: Total, probability: Floats) -> Total:
     # Exactly 1 where all are chosen: their sum is then known without rounding.
     inflation = total.value / covered
     residual = scale * (y - ratio * x) * inflation
-    n = len(y)
+    if unit is not None:
+        residual = np.bincount(unit, residual).astype(np.float64)
+        probability = probability[np.unique(unit, return_index=True)[1]]
+    n = len(residual)
     lost = n / max(n - 1, 1)
     variance = lost * float(((1.0 - probability) * residual**2).sum())
     variance += (ratio * total.error) ** 2
@@ -163,7 +180,9 @@ def train_sample(
 ) -> Trained:
     """Train a sample of a tree's problems; X is scaled already if it is to be."""
     is_sparse = arguments["solver"] != L2_SOLVER
-    work = expected_work(sizes, arguments["root_rows"], is_sparse)
+    work = expected_work(
+        sizes, arguments["root_rows"], is_sparse, solves_together(arguments)
+    )
     sample = draw(work, sizes.depth, share, seed)
     if len(sample.problems) < ENOUGH and (sample.probability < 1.0).any():
         thinned = draw_thinned(work, sizes.depth, share, seed)
@@ -252,10 +271,16 @@ def solve_seconds(trained: Trained) -> Total:
 
 
 def prepare_seconds(trained: Trained) -> Floats:
-    """Return the CPU seconds of preparing each node."""
-    overhead = trained.work.overhead
-    seen = float(overhead[trained.sample.nodes].sum())
-    return overhead * (float(trained.overhead_s.sum()) / max(seen, 1e-300))
+    """Return the CPU seconds of preparing each node and of keeping its weights."""
+    work, sample = trained.work, trained.sample
+    seen = float(work.overhead[sample.nodes].sum())
+    preparing = work.overhead * (float(trained.overhead_s.sum()) / max(seen, 1e-300))
+    # A sample has too few weights to time them: as fast as the rest is.
+    expected = float(work.cost[sample.problems].sum()) + seen
+    taken = float(trained.seconds.sum() + trained.overhead_s.sum())
+    weight_s = WEIGHT_S * taken / max(expected, 1e-300)
+    result: Floats = preparing + weight_s * trained.weights_by_node(len(preparing))
+    return result
 
 
 def wall_seconds(

@@ -68,6 +68,14 @@ NODE = 400
 SLACK = 1.135
 
 
+def solves_together(arguments: Mapping[str, Any]) -> bool:
+    """Return whether siblings are solved together, numbers out of range aside."""
+    if arguments["solver"] != L2_SOLVER:
+        return False
+    is_free = arguments["intercept_scaling"] > 0 and not arguments["penalize_intercept"]
+    return not is_free and arguments["solver_options"].get("eps", 1.0) >= LEAST_EPS
+
+
 @dataclass(frozen=True)
 class Account:
     """What memory depends on, besides the weights."""
@@ -100,11 +108,6 @@ class Account:
         weighted: bool,
     ) -> Account:
         """Take the shapes of checked X and Y."""
-        is_l2 = arguments["solver"] == L2_SOLVER
-        is_free = (
-            arguments["intercept_scaling"] > 0 and not arguments["penalize_intercept"]
-        )
-        eps = arguments["solver_options"].get("eps", 1.0) if is_l2 else 0.0
         return cls(
             trees,
             arguments["root_rows"],
@@ -116,8 +119,8 @@ class Account:
             weighted,
             arguments["normalize"],
             arguments["violation_tol"] == 0,
-            is_l2,
-            is_l2 and not is_free and eps >= LEAST_EPS,
+            arguments["solver"] == L2_SOLVER,
+            solves_together(arguments),
         )
 
     def peak(self, weights: Sequence[Floats], n_threads: int) -> float:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from proxtree.size._memory import LANES, LEAST_SIBLINGS
 from proxtree.size._sizes import TreeSizes
 from proxtree.size._thin import Thinning
 
@@ -35,11 +36,24 @@ PROBLEM_S = 1e-5
 COVARIATE_S = 2.5e-9
 NODE_S = 3e-5
 VALUE_S = 1.2e-8
+# The same without an L1 term, by stored values: a problem alone, and as many as are
+# solved together, however few of them there are; a node with its shared start.
+ALONE_S = 6e-8
+BLOCK_S = 8e-8
+START_S = 2.5e-8
+# Putting a weight in its place.
+WEIGHT_S = 1.2e-8
 # Expected weights grow with the smaller class, and with the node's rows.
 GROWTH = 0.76
 GROWTH_ROWS = 0.15
-# A node that takes this share of the solving has two problems in the sample: else
-# its time would be known from one or none.
+# Without an L1 term they are a share of the node's features that grows with the
+# smaller class's share of the rows and falls with the values of a feature (four data
+# sets, benches/RESULTS.md).
+GROWTH_SHARE = 0.2
+FALL_DENSITY = 0.2
+# A node that takes this share of the solving has two problems in the sample, or one
+# set of problems that are solved together: else its time would be known from one or
+# none.
 LARGE = 0.1
 LARGE_LEAST = 2
 LEAST_SCALE = 1e-8
@@ -66,28 +80,59 @@ class Work:
     #: known well without.
     thinning: Thinning | None = None
     thinned_cost: Floats | None = None
+    #: Which problems are solved together: only such sets as a whole cost what they
+    #: do in training. None where each is solved alone.
+    unit: NDArray[np.int64] | None = None
+
+    def of_units(self) -> Work:
+        """Return the work of each set of problems that are solved together."""
+        unit = np.arange(len(self.node)) if self.unit is None else self.unit
+        n_units = int(unit.max(initial=-1)) + 1
+        # Problems of a unit are alike but for their numbers of positives.
+        node, n_positives = np.zeros((2, n_units), np.int64)
+        node[unit], n_positives[unit] = self.node, self.n_positives
+        return Work(
+            node=node,
+            n_positives=n_positives,
+            cost=np.bincount(unit, self.cost, n_units).astype(np.float64),
+            overhead=self.overhead,
+            weights=np.bincount(unit, self.weights, n_units).astype(np.float64),
+        )
 
 
-def expected_work(sizes: TreeSizes, root_rows: str, is_sparse: bool) -> Work:
+def expected_work(
+    sizes: TreeSizes, root_rows: str, is_sparse: bool, is_together: bool = False
+) -> Work:
     """Return what the problems of a tree are expected to take.
 
     Sweeps of a problem with q in the smaller class of n_v rows with nnz_v values
     take time like sqrt(q n_v nnz_v) with an L1 term (`is_sparse`), and like nnz_v
-    without one; the weights then are as many as the node's features.
+    without one, where siblings may be solved `is_together`.
     """
     n_rows, nnz, n_features = (a.astype(np.float64) for a in sizes.trained(root_rows))
     node = np.repeat(np.arange(len(sizes.n_children)), sizes.n_children)
     n_positives = sizes.n_positives
     minority = n_positives * (1.0 - n_positives / np.maximum(n_rows[node], 1.0))
     if is_sparse:
-        cost = np.sqrt(minority * n_rows[node] * nnz[node])
+        cost = COVARIATE_S * np.sqrt(minority * n_rows[node] * nnz[node])
+        overhead = NODE_S + VALUE_S * nnz
         weights = (minority + 1.0) ** GROWTH * np.maximum(
             n_rows[node], 1
         ) ** GROWTH_ROWS
     else:
-        cost = nnz[node]
-        weights = n_features[node]
+        cost = ALONE_S * nnz[node]
+        overhead = NODE_S + START_S * nnz
+        share = (minority + 1.0) / (n_rows[node] + 1.0)
+        density = np.maximum(nnz, 1.0) / np.maximum(n_features, 1.0)
+        weights = n_features / density**FALL_DENSITY
+        weights = weights[node] * share**GROWTH_SHARE
     is_trained = n_positives > 0
+    unit = None
+    if is_together and not is_sparse:
+        unit = _blocks(node, n_positives)
+        n_here = np.bincount(unit)[unit]
+        is_block = n_here >= LEAST_SIBLINGS
+        cost = np.where(is_block, BLOCK_S * nnz[node] / n_here, cost)
     thinning, thinned_cost = None, None
     if is_sparse:
         thinning = Thinning.of(n_positives.astype(np.float64), n_rows[node])
@@ -99,12 +144,30 @@ def expected_work(sizes: TreeSizes, root_rows: str, is_sparse: bool) -> Work:
     return Work(
         node=node,
         n_positives=n_positives,
-        cost=np.where(is_trained, PROBLEM_S + COVARIATE_S * cost, 0.0),
-        overhead=NODE_S + VALUE_S * nnz,
+        cost=np.where(is_trained, PROBLEM_S + cost, 0.0),
+        overhead=overhead,
         weights=np.where(is_trained, weights, 0.0),
         thinning=thinning,
         thinned_cost=thinned_cost,
+        unit=unit,
     )
+
+
+def _blocks(
+    node: NDArray[np.int64], n_positives: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return which problems train::solve_node solves together.
+
+    A node's problems in order of falling numbers of positives, by the sixteen; those
+    without any are not trained.
+    """
+    order = np.lexsort((-n_positives, node))
+    first = np.searchsorted(node, node)
+    place = np.empty(len(node), np.int64)
+    place[order] = np.arange(len(node)) - first
+    keys = np.stack([node, n_positives == 0, place // LANES])
+    unit: NDArray[np.int64] = np.unique(keys, axis=1, return_inverse=True)[1].ravel()
+    return unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +179,8 @@ class Sample:
     #: Nodes of the problems, and how likely each was chosen.
     nodes: NDArray[np.int64]
     node_probability: Floats
+    #: Which problems were chosen together; None where each was alone.
+    unit: NDArray[np.int64] | None = None
 
 
 def draw(work: Work, depth: NDArray[np.int64], share: float, seed: int) -> Sample:
@@ -128,6 +193,8 @@ def draw(work: Work, depth: NDArray[np.int64], share: float, seed: int) -> Sampl
     root of its own cost (Neyman's allocation); where that gives too few problems,
     cheap ones are favoured.
     """
+    if work.unit is not None:
+        return _draw_units(work, work.unit, depth, share, seed)
     n_trainable = int((work.weights > 0).sum())
     least = LEAST
     if work.thinned_cost is not None:
@@ -144,6 +211,31 @@ def draw(work: Work, depth: NDArray[np.int64], share: float, seed: int) -> Sampl
         if len(sample.problems) >= least:
             return sample
         # How many there are is random; twice as many as needed are enough.
+        expected *= 1.2
+
+
+def _draw_units(
+    work: Work,
+    unit: NDArray[np.int64],
+    depth: NDArray[np.int64],
+    share: float,
+    seed: int,
+) -> Sample:
+    units = work.of_units()
+    n_units = int((units.weights > 0).sum())
+    least = min(LEAST, int((work.weights > 0).sum()))
+    expected = least / LANES
+    while True:
+        sample = _draw(units, depth, share, min(expected, n_units), seed, 1)
+        problems = np.flatnonzero(np.isin(unit, sample.problems))
+        if len(problems) >= least:
+            at = np.searchsorted(sample.problems, unit[problems])
+            return replace(
+                sample,
+                problems=problems,
+                probability=sample.probability[at],
+                unit=at,
+            )
         expected *= 1.2
 
 
@@ -178,9 +270,14 @@ def draw_thinned(
 
 
 def _draw(
-    work: Work, depth: NDArray[np.int64], share: float, least: float, seed: int
+    work: Work,
+    depth: NDArray[np.int64],
+    share: float,
+    least: float,
+    seed: int,
+    least_of_large: int = LARGE_LEAST,
 ) -> Sample:
-    probability, node_probability = _probabilities(work, share, least)
+    probability, node_probability = _probabilities(work, share, least, least_of_large)
     generator = np.random.Generator(np.random.PCG64([seed, len(work.node)]))
     n_nodes = len(work.overhead)
     order = np.lexsort((work.overhead, depth))
@@ -196,7 +293,9 @@ def _draw(
     return Sample(problems, probability[problems], nodes, node_probability[nodes])
 
 
-def _probabilities(work: Work, share: float, least: float) -> tuple[Floats, Floats]:
+def _probabilities(
+    work: Work, share: float, least: float, least_of_large: int
+) -> tuple[Floats, Floats]:
     trainable = work.weights > 0
     n_nodes = len(work.overhead)
     n_here = np.maximum(np.bincount(work.node, trainable, n_nodes), 1.0)
@@ -233,7 +332,8 @@ def _probabilities(work: Work, share: float, least: float) -> tuple[Floats, Floa
     of_node = per_node(own)
     for large in np.flatnonzero(of_solving > LARGE * of_solving.sum()):
         here = nodes == large
-        own[here] = _at_least(own[here], gain[here] / np.sqrt(cost[here]), LARGE_LEAST)
+        raw = gain[here] / np.sqrt(cost[here])
+        own[here] = _at_least(own[here], raw, least_of_large)
         of_node[large] = 1.0
     own = np.minimum(own, of_node[nodes])
     probability = np.zeros(len(work.node))

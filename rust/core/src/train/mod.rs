@@ -293,7 +293,6 @@ impl Job<'_> {
             design,
             feature_ids,
             positives,
-            self.tree.children(node).len(),
             self.recipe,
             &settings,
             hands,

@@ -50,13 +50,11 @@ pub(super) enum Hands {
 /// `feature_ids` are the global ids of the node's features, where it has its own.
 ///
 /// What is solved together, and by one thread, does not depend on their number, so
-/// neither do results. Of the node's `n_siblings` children those here may be a
-/// sample: they are solved as all would be.
+/// neither do results.
 pub(super) fn solve_node(
     design: &Design<'_>,
     feature_ids: Option<&[u32]>,
     positives: PatternView<'_>,
-    n_siblings: usize,
     recipe: &Recipe,
     settings: &Settings,
     hands: Hands,
@@ -69,8 +67,7 @@ pub(super) fn solve_node(
         Hands::One => 1,
     };
     let problem = |p: u32| recipe.problem(design, positives.row(p as usize));
-    let is_sample = n_siblings > positives.n_rows();
-    let units = units(&order, settings, problem, is_sample);
+    let units = units(&order, settings, problem);
     if units.iter().any(|unit| matches!(unit, Unit::One(_))) {
         Workspace::check_room(design, n_threads)?;
     }
@@ -101,13 +98,7 @@ pub(super) fn solve_node(
                 Unit::Together(ids) => {
                     let problems: Vec<Problem<'_>> = ids.iter().map(|&p| problem(p)).collect();
                     let start = start.as_deref();
-                    let records = part.records.len();
                     part.solve_together(ids, &problems, settings, start, &mut siblings, control)?;
-                    // Lanes that a sample leaves empty would have been filled.
-                    let filled = ids.len() as f64 / LANES.min(n_siblings) as f64;
-                    for record in &mut part.records[records..] {
-                        record.seconds *= if is_sample { filled } else { 1.0 };
-                    }
                 }
             }
         }
@@ -131,13 +122,11 @@ enum Unit<'a> {
     Together(&'a [u32]),
 }
 
-/// The problems of `order`, those without positives last, as they are solved; all
-/// that can be together if `always`.
+/// The problems of `order`, those without positives last, as they are solved.
 fn units<'a>(
     order: &'a [u32],
     settings: &Settings,
     problem: impl Fn(u32) -> Problem<'a>,
-    always: bool,
 ) -> Vec<Unit<'a>> {
     let n_trained = order.partition_point(|&p| !problem(p).positives.is_empty());
     let mut units = Vec::new();
@@ -146,7 +135,7 @@ fn units<'a>(
             let problems: Vec<Problem<'_>> = ids.iter().map(|&p| problem(p)).collect();
             Siblings::fits(&problems, settings)
         };
-        if (always || ids.len() >= LEAST_SIBLINGS) && fits() {
+        if ids.len() >= LEAST_SIBLINGS && fits() {
             units.push(Unit::Together(ids));
         } else {
             units.extend(ids.iter().map(|&p| Unit::One(p)));

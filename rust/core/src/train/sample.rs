@@ -37,6 +37,8 @@ pub struct SampledNode {
 /// Train chosen problems as [`super::train`] trains them, but for the random numbers
 /// of methods that draw some.
 ///
+/// Methods that solve siblings together do so with those that are chosen: blocks of
+/// them cost what they cost in training where whole blocks are.
 /// Gives the whole nodes, then the thinned problems. Each is one thread's, so that
 /// only times depend on the number of threads.
 ///

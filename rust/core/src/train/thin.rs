@@ -73,7 +73,6 @@ impl Job<'_> {
             &design,
             Some(&feature_ids),
             own.view(),
-            1,
             &recipe,
             &settings,
             Hands::One,
