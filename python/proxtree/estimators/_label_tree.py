@@ -293,8 +293,9 @@ default="kmeans"
             has no label at all. The estimator then stays as it was, as it does
             on Ctrl-C.
         MemoryError
-            Before training, if it would take more than `memory_limit`: with the
-            need and the nearest settings that fit.
+            Before training, if it would take more than `memory_limit`, or before
+            the tree is built, if that might: with the need and the nearest
+            settings that fit.
         TypeError
             If something is of the wrong kind.
 
@@ -349,8 +350,8 @@ default="kmeans"
         return arguments
 
     @property
-    def _builds_trees(self) -> bool:
-        return self.tree is None
+    def _built_shape(self) -> tuple[int, int] | None:
+        return (self.n_clusters, self.max_depth) if self.tree is None else None
 
     def _trees(self, X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
         if self.tree is not None:

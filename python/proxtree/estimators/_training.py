@@ -31,6 +31,7 @@ from proxtree._solvers import (
 )
 from proxtree._validation import check_X_Y, csr_arg, pattern_arg
 from proxtree.exceptions import DataError, DataWarning
+from proxtree.size._growth import check_growth
 from proxtree.size._limit import check_memory, check_root, memory_limit
 from proxtree.size._planner import Planner
 from proxtree.size._size_plan import SizePlan
@@ -99,9 +100,9 @@ class TrainableModel(LinearModel, ABC):
         """Return all checked arguments of the native module's training."""
 
     @property
-    def _builds_trees(self) -> bool:
-        """Whether `_trees` takes more than a moment."""
-        return False
+    def _built_shape(self) -> tuple[int, int] | None:
+        """Clusters and depth of what `_trees` builds; None if that is nothing."""
+        return None
 
     @abstractmethod
     def _trees(self, X: Csr, Y: Csr, n_threads: int) -> list[LabelTree]:
@@ -116,8 +117,16 @@ class TrainableModel(LinearModel, ABC):
         X, Y, weights = training_data(X, Y, sample_weight)
         _check_positives(np.bincount(Y.indices, minlength=Y.shape[1]) > 0)
         limit = memory_limit(self.memory_limit)
-        if self._builds_trees:
+        if self._built_shape is not None:
             check_root(X, Y, weights, arguments, n_threads, limit)
+            check_growth(
+                X,
+                Y,
+                *self._built_shape,
+                normalize=arguments["normalize"],
+                n_threads=n_threads,
+                limited=limit,
+            )
         trees = self._trees(X, Y, n_threads)
         planner = Planner.of(X, Y, weights, trees, arguments, n_threads)
         plan = check_memory(planner, limit, check_random_state(self.random_state))
