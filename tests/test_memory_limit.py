@@ -64,16 +64,17 @@ def test_what_is_proposed_fits_and_what_is_not_does_not():
 @pytest.mark.parametrize("parameters", [{}, {"n_trees": 2}])
 def test_proposals_count_the_weights(parameters):
     rng = np.random.default_rng(0)
-    samples = sparse.random(2000, 500, 0.1, "csr", np.float32, random_state=rng)
-    labels = [sorted(set(row)) for row in rng.integers(0, 150, (2000, 4)).tolist()]
+    samples = sparse.random(4000, 500, 0.1, "csr", np.float32, random_state=rng)
+    labels = [sorted(set(row)) for row in rng.integers(0, 150, (4000, 4)).tolist()]
     n_proposals = 0
-    for limit in range(5_600_000, 9_000_000, 200_000):
+    for limit in range(8_800_000, 13_000_000, 400_000):
         settings = {"memory_limit": limit, "n_threads": 2, "max_sweeps": 2}
         settings |= parameters
         try:
             LinearLabelTree(**settings).fit(samples, labels)
         except MemoryError as error:
-            proposed = re.findall(r"(n_\w+|prune)=([\d.]+)", str(error).split("; ")[1])
+            fitting = str(error).partition("these fit: ")[2]
+            proposed = re.findall(r"(n_\w+|prune)=([\d.]+)", fitting)
             for name, value in proposed:
                 number = float(value) if name == "prune" else int(value)
                 # Raises if it does not fit.

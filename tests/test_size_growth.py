@@ -69,7 +69,7 @@ def test_what_is_proposed_for_the_build_passes(data):
     with pytest.raises(MemoryError) as error:
         LinearLabelTree(memory_limit=LIMIT, **settings).fit(X, Y)
     limit = need(str(error.value)) - 1
-    with pytest.raises(MemoryError, match="these fit: n_threads=7") as error:
+    with pytest.raises(MemoryError, match="be built with n_threads=7") as error:
         LinearLabelTree(memory_limit=limit, **settings).fit(X, Y)
     proposed = re.findall(
         r"(n_threads|max_depth)=(\d+)", str(error.value).split(";")[1]

@@ -85,7 +85,7 @@ def check_growth(
     Raises
     ------
     MemoryError
-        With the need, the limit, and the nearest settings that fit.
+        With the need, the limit, and the nearest settings it can be built with.
     """
     if limited is None:
         return
@@ -129,9 +129,10 @@ def _error(growth: Growth, n_threads: int, limit: int) -> MemoryError:
     ]
     fitting = list(_fitting(growth, n_threads, limit))
     if fitting:
-        parts.append("these fit: " + ", ".join(fitting))
+        # Training is another matter, checked once there is a tree.
+        parts.append("it could be built with " + " or ".join(fitting))
     else:
-        parts.append("give a tree= that is built elsewhere, or from a hierarchy")
+        parts.append("give a tree= that was built elsewhere, or from a hierarchy")
     return MemoryError("; ".join(parts))
 
 
