@@ -170,32 +170,31 @@ except OSError as error:
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS bites on Linux")
-def test_no_room_for_a_thread_is_an_error_of_the_system():
+def printed_by(code, *arguments):
+    """Return what a fresh interpreter prints for `code`, which must end well."""
     result = subprocess.run(
-        [sys.executable, "-c", NO_THREADS],
+        [sys.executable, "-c", code, *arguments],
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
     assert result.returncode == 0, result.stderr[-500:]
-    assert result.stdout.startswith("OSError: cannot start 4 threads")
+    return result.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS bites on Linux")
+def test_no_room_for_a_thread_is_an_error_of_the_system():
+    output = printed_by(NO_THREADS)
+    assert output.startswith("OSError: cannot start 4 threads")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS bites on Linux")
 def test_the_limit_of_the_address_space_is_the_default():
-    result = subprocess.run(
-        [sys.executable, "-c", RESIDENT, str(300 << 20)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr[-500:]
-    assert result.stdout.startswith("MemoryError: no memory for training 50 labels")
-    limit = int(re.search(r"the limit is (\d+)", result.stdout)[1])
-    assert limit <= 300 << 20 < need(result.stdout)
+    output = printed_by(RESIDENT, str(300 << 20))
+    assert output.startswith("MemoryError: no memory for training 50 labels")
+    limit = int(re.search(r"the limit is (\d+)", output)[1])
+    assert limit <= 300 << 20 < need(output)
 
 
 TIGHT = """
