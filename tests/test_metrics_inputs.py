@@ -223,5 +223,5 @@ def test_ids_that_nothing_can_count_are_refused():
 
 def test_propensities_that_no_float_holds_are_refused():
     for A, B in ((1e300, 1.5), (1e300, 1e-3), (5.0, 1e300)):
-        with pytest.raises(ValueError, match="A is .* and B is .*: propensities are"):
+        with pytest.raises(ValueError, match=r"A is .* and B is .*: propensities are"):
             metrics.propensity(np.eye(4), A=A, B=B)
