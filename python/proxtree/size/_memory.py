@@ -32,9 +32,10 @@ WORKSPACE_ROW = 16 + 1 + 4 + 4 + 16 + 16 + 45
 # A feature: weight, gradient, flags, working set, sweep list, candidates.
 WORKSPACE_FEATURE = 8 + 8 + 2 + 3 * 4
 # Share of a node's values that solves gather: in a tree's few sweeps what active rows
-# hold in the columns of the support, as solver::copied_bytes has it; in solves that go
-# on to the gap, the columns of the working set on its rows.
-GATHERED = 0.5
+# hold in the columns of the support, as solver::copied_bytes has it, and 0.1 that
+# larger arrays leave behind where they replace smaller ones; in solves that go on to
+# the gap, the columns of the working set on its rows.
+GATHERED = 0.6
 GATHERED_GROWTH = 1.1
 GATHERED_TO_THE_GAP = 0.8
 # solver::Siblings, the L2 problems that are solved together: a row's dual variables,
@@ -51,12 +52,14 @@ ALONE_FEATURE = WORKSPACE_FEATURE
 # squared length of a row.
 START = 8
 SQUARE = 8
-# A weight while its node is put together: solver's output, doubled while it grows,
-# and a sort key; a node of more weights than there are features is put together by
-# counting, without keys. Kept: model::Entry, and for each run a feature id and offset:
-# at most as many runs as features that the node uses.
-WEIGHT_SORTED = 2 * 8 + 4 + 16
-WEIGHT_COUNTED = 2 * 8
+# A weight while its node is put together: solver's output, and a sort key; a node of
+# more weights than there are features is put together by counting, without keys.
+# While the two arrays of the output grow, as much again lies about, but only below the
+# size from which glibc moves pages instead. Kept: model::Entry, and for each run a
+# feature id and offset: at most as many runs as features that the node uses.
+WEIGHT_OUT = 8
+WEIGHT_SORTED = 4 + 16
+GROWN = 2 * 32e6
 WEIGHT_KEPT = 8
 RUN_KEPT = 8
 RUNS_PER_WEIGHT = 0.6
@@ -174,8 +177,9 @@ class Account:
             design += (START + SQUARE) * n_rows + START * n_features
         workspace = self._workspace(tree, n_rows, nnz, n_features)
         assembling = weights * np.where(
-            weights > self.n_features, WEIGHT_COUNTED, WEIGHT_SORTED
+            weights > self.n_features, WEIGHT_OUT, WEIGHT_OUT + WEIGHT_SORTED
         )
+        assembling += np.minimum(WEIGHT_OUT * weights, GROWN)
         # train::Job: large nodes by all threads, the others by one each.
         work = nnz * tree.n_children
         is_large = work > work.sum() / (4 * n_threads)

@@ -37,16 +37,16 @@ pub(super) struct Active {
 }
 
 impl Active {
-    /// Hold the rows of positive hinge, and no column yet; at most `most` entries are
-    /// to come.
-    pub(super) fn begin(&mut self, cells: &[Cell], intercept: f32, most: usize) {
-        // At once: growing step by step leaves holes of half the size behind, while
-        // room that is never written to takes no memory.
-        self.ids.clear();
-        self.values.clear();
-        if self.ids.capacity() < most {
-            self.ids.reserve_exact(most);
-            self.values.reserve_exact(most);
+    /// Hold the rows of positive hinge, and no column yet; `n_values` are to come at
+    /// most.
+    pub(super) fn begin(&mut self, cells: &[Cell], intercept: f32, n_values: usize) {
+        // At once and with some to spare: growing step by step leaves holes of half
+        // the size behind, while room that is never written to takes no memory.
+        if self.ids.capacity() < n_values {
+            let room = n_values + n_values / 4;
+            (self.ids, self.values) = (Vec::new(), Vec::new());
+            self.ids.reserve_exact(room);
+            self.values.reserve_exact(room);
         }
         self.number.clear();
         self.number.resize(cells.len(), NONE);
@@ -58,6 +58,8 @@ impl Active {
             }
         }
         self.ends.clear();
+        self.ids.clear();
+        self.values.clear();
     }
 
     /// Append the entries of a column that lie in active rows.
