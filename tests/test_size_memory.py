@@ -56,3 +56,47 @@ def test_l2_problems_that_need_f64_are_alone(parameters):
     # Without an intercept there is none to be free.
     if "penalize_intercept" in parameters:
         assert workspace(32, fit_intercept=False, **parameters) == [TOGETHER]
+
+
+def gathered(n_threads, **parameters):
+    """Bytes that threads copy at a root of 40, 20 and 5 positives of 80."""
+    samples = np.ones((N_ROWS, N_FEATURES))
+    labels = [[0]] * 40 + [[1]] * 20 + [[2]] * 5 + [[]] * 15
+    model = LinearLabelTree(**parameters)
+    checked = training_data(samples, labels, None)
+    flat = [LabelTree.flat(3)]
+    account = Planner.of(*checked, flat, model._arguments(), n_threads).account
+    tree = account.trees[0]
+    n_rows, nnz, _ = (a.astype(np.float64) for a in tree.trained("all"))
+    return account._gathered(tree, n_rows, nnz, np.array([n_threads])).tolist()
+
+
+def test_threads_copy_the_active_rows_of_the_largest_problems():
+    values = 8 * N_ROWS * N_FEATURES
+    # 1.1 sqrt(q / n) of the values, 0.6 at most; the third has 1.1 sqrt(1 / 16), and
+    # the second 1.1 / 2.
+    assert gathered(1) == [0.6 * values]
+    assert gathered(2) == pytest.approx([(0.6 + 0.55) * values])
+    assert gathered(3) == pytest.approx([(0.6 + 0.55 + 1.1 / 4) * values])
+    # There are no more problems than that.
+    assert gathered(5) == gathered(3)
+    assert gathered(2, violation_tol=0) == [2 * 0.8 * values]
+    assert gathered(2, solver="dual_coordinate_descent") == [0.0]
+
+
+def test_what_later_nodes_keep_is_not_there_yet():
+    rng = np.random.default_rng(0)
+    samples = rng.random((N_ROWS, N_FEATURES))
+    checked = training_data(samples, [[i % 4] for i in range(N_ROWS)], None)
+    tree = LabelTree.from_nested([[0, 1], [2, 3]])
+    model = LinearLabelTree()
+    account = Planner.of(*checked, [tree], model._arguments(), 1).account
+
+    def peak(*weights):
+        return account.peak([np.array(weights, float)], 1)
+
+    # So few below that no index is kept. The root comes first, and putting its
+    # weights together is the most there is.
+    assert peak(1000, 0, 0) == peak(1000, 5, 4)
+    assert peak(1000, 0, 0) < peak(1010, 0, 0)
+    assert peak(0, 1000, 0) < peak(5, 1000, 0)

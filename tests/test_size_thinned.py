@@ -132,6 +132,14 @@ def test_their_weights_foretell_those_of_all_rows(data):
     assert np.corrcoef(foretold, whole)[0, 1] > 0.8
 
 
+def test_weights_grow_with_the_rows_that_are_left_out():
+    # 300 of 600 positives and 900 of 4500 others: twice and five times as many.
+    thinning = _thin.Thinning.of(np.array([600.0]), np.array([5100.0]))
+    found = thinning.whole(np.array([0]), np.array([100.0]))
+    # 2^0.23 = 1.172835; 0.183 - 0.02 ln 100 = 0.0908966, and 5^0.0908966 = 1.157535.
+    assert found == pytest.approx(135.758, rel=1e-4)
+
+
 def test_a_problem_of_few_rows_is_not_thinned():
     thinning = _thin.Thinning.of(np.array([30.0]), np.array([120.0]))
     assert thinning.n_rows == 120

@@ -30,6 +30,8 @@ Floats = NDArray[np.float64]
 # Half the width of an interval in standard errors. More than the usual two: errors
 # of ratios from few problems have long tails.
 WIDTH = 2.5
+# So many problems of a node say how many weights its others have.
+KNOWN = 16
 # Seconds differ by this much between equal runs.
 NOISE = 0.1
 
@@ -113,13 +115,24 @@ class Trained:
     def weights_by_node(self, n_nodes: int) -> Floats:
         """Return the weights expected in each node."""
         total = self.total_weights().value
+        own, node = self.sample.problems, self.work.node
         each = self.work.weights.copy()
-        each[self.sample.problems] = 0.0
+        # Nodes of many trained problems are like these, whatever the others are.
+        seen = np.bincount(node[own], minlength=n_nodes) >= KNOWN
+        expected = np.bincount(node[own], each[own], n_nodes)
+        found = np.bincount(node[own], self.nnz, n_nodes)
+        each *= np.where(seen, found / np.maximum(expected, 1e-300), 1.0)[node]
         # The trained as they are, the others such that the total is as estimated.
+        each[own] = 0.0
         rest = max(0.0, total - float(self.nnz.sum()))
-        each *= rest / max(float(each.sum()), 1e-300)
-        each[self.sample.problems] = self.nnz
-        return np.bincount(self.work.node, each, n_nodes).astype(np.float64)
+        known = np.where(seen[node], each, 0.0)
+        if 0.0 < known.sum() < min(rest, each.sum()):
+            others = np.where(seen[node], 0.0, each)
+            each = known + others * ((rest - known.sum()) / others.sum())
+        else:
+            each *= rest / max(float(each.sum()), 1e-300)
+        each[own] = self.nnz
+        return np.bincount(node, each, n_nodes).astype(np.float64)
 
 
 def ratio_total(

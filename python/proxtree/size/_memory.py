@@ -31,10 +31,12 @@ COLUMN = 32
 WORKSPACE_ROW = 16 + 1 + 4 + 4 + 16 + 16 + 45
 # A feature: weight, gradient, flags, working set, sweep list, candidates.
 WORKSPACE_FEATURE = 8 + 8 + 2 + 3 * 4
-# Share of a node's values in the columns that solves gather: in a tree's few sweeps
-# those of the largest support (0.51 to 0.72 of the values at the roots of four data
-# sets); in solves that go on to the gap, those of the working set on its rows.
-GATHERED = 0.7
+# Share of a node's values that solves gather: in a tree's few sweeps what active rows
+# hold in the columns of the support, as solver::copied_bytes has it, and 0.1 that
+# larger arrays leave behind where they replace smaller ones; in solves that go on to
+# the gap, the columns of the working set on its rows.
+GATHERED = 0.6
+GATHERED_GROWTH = 1.1
 GATHERED_TO_THE_GAP = 0.8
 # solver::Siblings, the L2 problems that are solved together: a row's dual variables,
 # shared numbers, activity and place in a sweep; a feature's weights in f32 and f64.
@@ -50,12 +52,14 @@ ALONE_FEATURE = WORKSPACE_FEATURE
 # squared length of a row.
 START = 8
 SQUARE = 8
-# A weight while its node is put together: solver's output, doubled while it grows,
-# and a sort key; a node of more weights than there are features is put together by
-# counting, without keys. Then model::Entry, and for each run a feature id and offset:
-# at most as many runs as features that the node uses.
-WEIGHT_SORTED = 2 * 8 + 4 + 16
-WEIGHT_COUNTED = 2 * 8 + 8
+# A weight while its node is put together: solver's output, and a sort key; a node of
+# more weights than there are features is put together by counting, without keys.
+# While the two arrays of the output grow, as much again lies about, but only below the
+# size from which glibc moves pages instead. Kept: model::Entry, and for each run a
+# feature id and offset: at most as many runs as features that the node uses.
+WEIGHT_OUT = 8
+WEIGHT_SORTED = 4 + 16
+GROWN = 2 * 32e6
 WEIGHT_KEPT = 8
 RUN_KEPT = 8
 RUNS_PER_WEIGHT = 0.6
@@ -144,14 +148,17 @@ class Account:
     def _model(self, tree: TreeSizes, weights: Floats) -> float:
         """Return what a trained tree keeps, with its predictor's index."""
         indexed = (self.n_features <= 2 * weights).sum()
-        runs = np.minimum(RUNS_PER_WEIGHT * weights, tree.trained(self.root_rows)[2])
         return float(
-            WEIGHT_KEPT * weights.sum()
-            + RUN_KEPT * runs.sum()
+            self._kept(tree, weights).sum()
             + PROBLEM * tree.n_children.sum()
-            + NODE * len(weights)
             + 4 * (self.n_features + 1) * indexed
         )
+
+    def _kept(self, tree: TreeSizes, weights: Floats) -> Floats:
+        """Return what is kept of each node once it is solved."""
+        runs = np.minimum(RUNS_PER_WEIGHT * weights, tree.trained(self.root_rows)[2])
+        result: Floats = WEIGHT_KEPT * weights + RUN_KEPT * runs + NODE
+        return result
 
     def _nodes(self, tree: TreeSizes, weights: Floats, n_threads: int) -> float:
         """Return the most that solving a tree's nodes holds besides results."""
@@ -170,38 +177,63 @@ class Account:
             design += (START + SQUARE) * n_rows + START * n_features
         workspace = self._workspace(tree, n_rows, nnz, n_features)
         assembling = weights * np.where(
-            weights > self.n_features, WEIGHT_COUNTED, WEIGHT_SORTED
+            weights > self.n_features, WEIGHT_OUT, WEIGHT_OUT + WEIGHT_SORTED
         )
+        assembling += np.minimum(WEIGHT_OUT * weights, GROWN)
         # train::Job: large nodes by all threads, the others by one each.
         work = nnz * tree.n_children
         is_large = work > work.sum() / (4 * n_threads)
         hands = np.where(is_large, n_threads, 1)
-        # Nodes of much work come first: those of many weights that follow are not
+        # Nodes of much work come first: what is kept of those that follow is not
         # there yet.
         order = np.argsort(-work, kind="stable")
-        dense = np.where(weights > self.n_features, WEIGHT_KEPT * weights, 0.0)
+        kept = self._kept(tree, weights)
         later = np.empty(len(work))
-        later[order] = dense.sum() - np.cumsum(dense[order])
+        later[order] = kept.sum() - np.cumsum(kept[order])
         besides = design + assembling - later
+        solving = hands * workspace + self._gathered(tree, n_rows, nnz, hands)
         # The allocator keeps what the solves of the first, largest node free.
-        kept_back = n_threads * float(workspace[np.argmax(work)])
-        solving = np.maximum(hands * workspace, kept_back)
-        largest = float((besides + solving)[is_large].max(initial=0.0))
-        small = np.argsort(-(besides + workspace)[~is_large])[:n_threads]
+        first = int(np.argmax(work))
+        kept_back = float(solving[first])
+        if not is_large[first]:
+            kept_back *= n_threads
+        largest = float(
+            (besides + np.maximum(solving, kept_back))[is_large].max(initial=0.0)
+        )
+        small = np.argsort(-(besides + solving)[~is_large])[:n_threads]
         side_by_side = float(besides[~is_large][small].sum())
-        side_by_side += max(kept_back, float(workspace[~is_large][small].sum()))
+        side_by_side += max(kept_back, float(solving[~is_large][small].sum()))
         extractors = 4.0 * n_threads * (self.n_samples + self.n_features)
         rows_of_nodes = 4 * float(tree.n_rows.sum()) + 4 * self.n_samples
         return rows_of_nodes + extractors + max(largest, side_by_side)
+
+    def _gathered(
+        self, tree: TreeSizes, n_rows: Floats, nnz: Floats, hands: NDArray[np.int64]
+    ) -> Floats:
+        """Return what the threads at each node copy out of its matrix."""
+        if self.is_l2:
+            return np.zeros(len(nnz))
+        if self.to_the_gap:
+            result: Floats = GATHERED_TO_THE_GAP * VALUE * nnz * hands
+            return result
+        # Each thread begins with one of the problems of the most positives.
+        node = np.repeat(np.arange(len(nnz)), tree.n_children)
+        order = np.lexsort((-tree.n_positives, node))
+        begun = order[np.arange(len(node)) - np.searchsorted(node, node) < hands[node]]
+        node, n_positives = node[begun], tree.n_positives[begun]
+        minority = np.minimum(n_positives, n_rows[node] - n_positives)
+        share = np.sqrt(np.maximum(minority, 0.0) / np.maximum(n_rows[node], 1.0))
+        share = np.minimum(GATHERED, GATHERED_GROWTH * share)
+        copied = np.bincount(node, share, len(nnz))
+        return copied * VALUE * nnz
 
     def _workspace(
         self, tree: TreeSizes, n_rows: Floats, nnz: Floats, n_features: Floats
     ) -> Floats:
         """Return what a thread holds to solve the problems of each node."""
         if not self.is_l2:
-            gathered = GATHERED_TO_THE_GAP if self.to_the_gap else GATHERED
             result: Floats = WORKSPACE_ROW * n_rows + WORKSPACE_FEATURE * n_features
-            return result + gathered * VALUE * nnz
+            return result
         # The shared start is solved alone, before any other.
         alone: Floats = ALONE_ROW * n_rows + ALONE_FEATURE * n_features
         if not self.is_together:

@@ -36,11 +36,24 @@ PROBLEM_S = 1e-5
 COVARIATE_S = 2.5e-9
 NODE_S = 3e-5
 VALUE_S = 1.2e-8
-# The same without an L1 term, by stored values: a problem alone, and as many as are
-# solved together, however few of them there are; a node with its shared start.
+# The same without an L1 term, by stored values: a problem alone, a node with its
+# shared start.
 ALONE_S = 6e-8
-BLOCK_S = 8e-8
 START_S = 2.5e-8
+# As many as are solved together, however few of them there are, by their node's
+# values and rows, each of which takes as long as some values; the longer, the more
+# features' weights there are beside what a cache holds, and with a power of the sum
+# of their smaller classes' shares of the rows. Where too few are left to be solved
+# together each takes a part of that. Fitted to all of four data sets
+# (benches/RESULTS.md).
+BLOCK_S = 2.4e-8
+BLOCK_ROW = 25.0
+CACHED_FEATURES = 25e3
+BEYOND_CACHE = 3.0
+GROWTH_MINORITY = 0.13
+BLOCK_ALONE = 0.32
+# Of a share of the work, what goes to such problems: the rest is spent on measuring.
+TOGETHER_SHARE = 0.7
 # Putting a weight in its place.
 WEIGHT_S = 1.2e-8
 # Expected weights grow with the smaller class, and with the node's rows.
@@ -51,11 +64,13 @@ GROWTH_ROWS = 0.15
 # sets, benches/RESULTS.md).
 GROWTH_SHARE = 0.2
 FALL_DENSITY = 0.2
-# A node that takes this share of the solving has two problems in the sample, or one
-# set of problems that are solved together: else its time would be known from one or
-# none.
+# A node that takes this share of the solving has two problems in the sample: else its
+# time would be known from one or none. Or one set of problems that are solved
+# together, if that takes no longer than so many seconds: of a root one such set alone
+# is 5 to 10 % of the training.
 LARGE = 0.1
 LARGE_LEAST = 2
+LARGE_S = 0.1
 LEAST_SCALE = 1e-8
 BISECTIONS = 24
 # Weights count this much against time where precision is bought.
@@ -132,8 +147,11 @@ def expected_work(
     if is_together and not is_sparse:
         unit = _blocks(node, n_positives)
         n_here = np.bincount(unit)[unit]
-        is_block = n_here >= LEAST_SIBLINGS
-        cost = np.where(is_block, BLOCK_S * nnz[node] / n_here, cost)
+        share = np.bincount(unit, minority)[unit] / np.maximum(n_rows[node], 1.0)
+        beyond = n_features**2 / (n_features**2 + CACHED_FEATURES**2)
+        pace = BLOCK_S * (nnz + BLOCK_ROW * n_rows) * (1.0 + BEYOND_CACHE * beyond)
+        cost = pace[node] * (share + 0.01) ** GROWTH_MINORITY
+        cost *= np.where(n_here >= LEAST_SIBLINGS, 1.0 / n_here, BLOCK_ALONE)
     thinning, thinned_cost = None, None
     if is_sparse:
         thinning = Thinning.of(n_positives.astype(np.float64), n_rows[node])
@@ -226,8 +244,10 @@ def _draw_units(
     n_units = int((units.weights > 0).sum())
     least = min(LEAST, int((work.weights > 0).sum()))
     expected = least / LANES
+    # All that there is to spend, the more the nearer it is to everything.
+    share *= TOGETHER_SHARE + (1.0 - TOGETHER_SHARE) * share
     while True:
-        sample = _draw(units, depth, share, min(expected, n_units), seed, 1)
+        sample = _draw(units, depth, share, min(expected, n_units), seed, True)
         problems = np.flatnonzero(np.isin(unit, sample.problems))
         if len(problems) >= least:
             at = np.searchsorted(sample.problems, unit[problems])
@@ -276,9 +296,9 @@ def _draw(
     share: float,
     least: float,
     seed: int,
-    least_of_large: int = LARGE_LEAST,
+    is_together: bool = False,
 ) -> Sample:
-    probability, node_probability = _probabilities(work, share, least, least_of_large)
+    probability, node_probability = _probabilities(work, share, least, is_together)
     generator = np.random.Generator(np.random.PCG64([seed, len(work.node)]))
     n_nodes = len(work.overhead)
     order = np.lexsort((work.overhead, depth))
@@ -295,7 +315,7 @@ def _draw(
 
 
 def _probabilities(
-    work: Work, share: float, least: float, least_of_large: int
+    work: Work, share: float, least: float, is_together: bool
 ) -> tuple[Floats, Floats]:
     trainable = work.weights > 0
     n_nodes = len(work.overhead)
@@ -331,10 +351,13 @@ def _probabilities(
         own = _grow(gain / effective, own, lambda own: bool(own.sum() < least))
     of_solving = np.bincount(nodes, cost, n_nodes)
     of_node = per_node(own)
-    for large in np.flatnonzero(of_solving > LARGE * of_solving.sum()):
+    is_large = of_solving > LARGE * of_solving.sum()
+    if is_together:
+        is_large &= mean_cost <= LARGE_S
+    for large in np.flatnonzero(is_large):
         here = nodes == large
         raw = gain[here] / np.sqrt(cost[here])
-        own[here] = _at_least(own[here], raw, least_of_large)
+        own[here] = _at_least(own[here], raw, 1 if is_together else LARGE_LEAST)
         of_node[large] = 1.0
     own = np.minimum(own, of_node[nodes])
     probability = np.zeros(len(work.node))

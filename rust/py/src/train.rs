@@ -84,7 +84,7 @@ pub(crate) fn solve_path<'py>(
             .zip(w0.unwrap_or_default().iter().copied())
             .filter(|&(_, w)| w != 0.0)
             .collect();
-        Workspace::check_room(&design, 1)?;
+        Workspace::check_room(&design, 1, 0)?;
         let mut workspace = Workspace::new(&design);
         let mut solved = Vec::with_capacity(alphas.len());
         for &alpha in &alphas {

@@ -58,7 +58,7 @@ pub fn measure(
     let n_threads = rayon::current_num_threads();
     check_room(
         format!("marks of {} features", x.n_cols()),
-        4 * (x.n_cols() * n_threads) as u64,
+        (x.n_cols() * n_threads) as u64,
     )?;
     let rows = node_rows(tree, label_rows);
     let depths = tree.node_depths();
@@ -66,14 +66,14 @@ pub fn measure(
     order.sort_by_key(|&v| (std::cmp::Reverse(rows[v].len()), v));
     let next = AtomicUsize::new(0);
     let parts: Vec<Result<Vec<(usize, NodeSize)>>> = rayon::broadcast(|_| {
-        let mut last_seen_by = vec![u32::MAX; x.n_cols()];
+        let mut marks = vec![0; x.n_cols()];
         let mut part = Vec::new();
         while let Some(&v) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let rows = rows[v].iter().map(|&i| i as usize);
+            let rows = || rows[v].iter().map(|&i| i as usize);
             let size = NodeSize {
                 depth: depths[v],
                 n_children: tree.children(v).len() as u64,
-                ..size_of_rows(x, rows, v as u32, &mut last_seen_by, control)?
+                ..size_of_rows(x, rows, &mut marks, control)?
             };
             part.push((v, size));
         }
@@ -89,11 +89,10 @@ pub fn measure(
     let whole_root = if root.n_rows == x.n_rows() as u64 {
         root
     } else {
-        let mut seen = vec![u32::MAX; x.n_cols()];
         NodeSize {
             depth: 0,
             n_children: root.n_children,
-            ..size_of_rows(x, 0..x.n_rows(), 0, &mut seen, control)?
+            ..size_of_rows(x, || 0..x.n_rows(), &mut vec![0; x.n_cols()], control)?
         }
     };
     Ok(Sizes { nodes, whole_root })
@@ -102,29 +101,41 @@ pub fn measure(
 /// Rows between two looks at the cancel flag.
 const ROWS_PER_CHECK: usize = 1 << 14;
 
-/// Count; `last_seen_by` holds for each feature the last node that used it.
-fn size_of_rows(
+/// Rows of fewer values than this part of the features have their marks taken back
+/// one by one.
+const FEW: usize = 8;
+
+/// Count; `marks` are 0, of every feature one, and are so again afterwards.
+fn size_of_rows<R: ExactSizeIterator<Item = usize>>(
     x: CsrView<'_>,
-    rows: impl ExactSizeIterator<Item = usize>,
-    node: u32,
-    last_seen_by: &mut [u32],
+    rows: impl Fn() -> R,
+    marks: &mut [u8],
     control: &Control,
 ) -> Result<NodeSize> {
-    let mut size = NodeSize {
-        n_rows: rows.len() as u64,
-        ..NodeSize::default()
-    };
-    for (at, i) in rows.enumerate() {
+    let mut nnz = 0;
+    for (at, i) in rows().enumerate() {
         if at % ROWS_PER_CHECK == 0 {
             control.check()?;
         }
         let ids = x.pattern().row(i);
-        size.nnz += ids.len() as u64;
+        nnz += ids.len();
         for &j in ids {
-            let last = &mut last_seen_by[j as usize];
-            size.n_features += u64::from(*last != node);
-            *last = node;
+            marks[j as usize] = 1;
         }
     }
-    Ok(size)
+    let mut n_features = 0;
+    if nnz < marks.len() / FEW {
+        for &j in rows().flat_map(|i| x.pattern().row(i)) {
+            n_features += u64::from(std::mem::take(&mut marks[j as usize]));
+        }
+    } else {
+        n_features = marks.iter().map(|&mark| u64::from(mark)).sum();
+        marks.fill(0);
+    }
+    Ok(NodeSize {
+        n_rows: rows().len() as u64,
+        nnz: nnz as u64,
+        n_features,
+        ..NodeSize::default()
+    })
 }

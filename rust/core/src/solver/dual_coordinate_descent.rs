@@ -118,7 +118,7 @@ impl SharedStart {
         if intercept == Intercept::Free {
             return Ok(None);
         }
-        Workspace::check_room(design, 1)?;
+        Workspace::check_room(design, 1, 0)?;
         let problem = Problem {
             design,
             positives: &[],

@@ -43,6 +43,7 @@ pub use forward_backward::{ForwardBackward, Rule};
 pub use method::Method;
 pub use siblings::{LANES, Siblings};
 pub use state::Workspace;
+pub(crate) use sweeps::copied_bytes;
 
 use crate::parallel::{Control, thread_cpu_seconds};
 use crate::{Error, Result};

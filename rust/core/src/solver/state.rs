@@ -138,16 +138,17 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Whether there is room for `n_threads` workspaces.
+    /// Whether there is room for `n_threads` workspaces and for `copies`, the bytes
+    /// of what their problems copy out of the design.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).
-    pub fn check_room(design: &Design<'_>, n_threads: usize) -> Result<()> {
+    pub fn check_room(design: &Design<'_>, n_threads: usize, copies: u64) -> Result<()> {
         let (n, d) = (design.n_samples() as u64, design.n_features() as u64);
         let bytes = ROW_BYTES * n + FEATURE_BYTES * d;
         check_room(
             format!("solving {n} samples x {d} features on {n_threads} threads"),
-            bytes.saturating_mul(n_threads as u64),
+            bytes.saturating_mul(n_threads as u64) + copies,
         )
     }
 

@@ -54,6 +54,10 @@ pub(super) struct Extractor {
 
 const NONE: u32 = u32::MAX;
 
+/// Where more than this part of all features occur, looking at each is quicker than
+/// sorting those that do.
+const SCAN: usize = 32;
+
 impl Extractor {
     pub(super) fn new(n_samples: usize, n_features: usize) -> Result<Self> {
         let ids = n_samples as u64 + n_features as u64;
@@ -86,7 +90,13 @@ impl Extractor {
             }
         }
         // In the order of the global ids, so that rows stay sorted.
-        feature_ids.sort_unstable();
+        if feature_ids.len() > self.feature.len() / SCAN {
+            feature_ids.clear();
+            let marked = (0..).zip(&self.feature).filter(|(_, id)| **id != NONE);
+            feature_ids.extend(marked.map(|(j, _)| j));
+        } else {
+            feature_ids.sort_unstable();
+        }
         for (new, &j) in (0..).zip(&feature_ids) {
             self.feature[j as usize] = new;
         }

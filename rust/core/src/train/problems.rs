@@ -7,7 +7,8 @@ use super::{ClassWeight, Recipe};
 use crate::model::{ChildWeights, NodeClassifiers};
 use crate::parallel::{Control, thread_cpu_seconds};
 use crate::solver::{
-    Certificate, Design, LANES, Problem, Settings, SharedStart, Siblings, Workspace, solve,
+    Certificate, Design, LANES, Problem, Settings, SharedStart, Siblings, Stop, Workspace,
+    copied_bytes, solve,
 };
 use crate::sparse::PatternView;
 use crate::{Error, Result};
@@ -69,7 +70,15 @@ pub(super) fn solve_node(
     let problem = |p: u32| recipe.problem(design, positives.row(p as usize));
     let units = units(&order, settings, problem);
     if units.iter().any(|unit| matches!(unit, Unit::One(_))) {
-        Workspace::check_room(design, n_threads)?;
+        let copies = match settings.stop {
+            // The threads begin with the largest.
+            Stop::Violation(_) => order[..n_threads.min(order.len())]
+                .iter()
+                .map(|&p| copied_bytes(design, positives.row(p as usize).len()))
+                .sum(),
+            Stop::Gap => 0,
+        };
+        Workspace::check_room(design, n_threads, copies)?;
     }
     if units.iter().any(|unit| matches!(unit, Unit::Together(_))) {
         Siblings::check_room(design, n_threads)?;

@@ -14,6 +14,7 @@ use super::state::Workspace;
 use super::{Certificate, Problem, Settings};
 use crate::parallel::Control;
 
+pub(crate) use active::copied_bytes;
 pub(super) use narrow::Buffers;
 
 /// Steps of the intercept before a sweep.

@@ -128,7 +128,11 @@ impl Buffers {
             vector.clear();
         }
         self.support.clear();
-        self.active.begin(cells, b);
+        let in_support = list.iter().filter(|c| c.w != 0.0);
+        let n_values = in_support
+            .map(|c| problem.design.column(c.feature as usize).0.len())
+            .sum();
+        self.active.begin(cells, b, n_values);
         let mut largest = 0.0_f64;
         for (at, &Coordinate { feature, w }) in (0..).zip(list) {
             if w == 0.0 {
