@@ -17,6 +17,7 @@
 //! training will ask for).
 
 pub mod error;
+mod instructions;
 pub mod io;
 pub mod memory;
 pub mod model;
