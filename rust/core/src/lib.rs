@@ -27,6 +27,8 @@ pub mod rng;
 pub mod size;
 pub mod solver;
 pub mod sparse;
+#[cfg(test)]
+mod testing;
 pub mod train;
 pub mod tree;
 
