@@ -238,6 +238,37 @@ mod tests {
         });
     }
 
+    #[test]
+    fn light_rows_beside_heavy_ones_are_weighed_anew() {
+        // Feature 0 reaches the heavy row; 1e7 + 0.3 - 1e7 has lost seven digits.
+        let x = csr(&[[1.0], [0.0], [0.0], [0.0]]);
+        let weights = [1e7, 0.1, 0.2, 3.0];
+        let control = Control::default();
+        let design = Design::new(x.view(), Some(&weights), &control).unwrap();
+        let of = |positives: &'static [u32]| {
+            let mut state = Workspace::new(&design);
+            let problem = Problem {
+                design: &design,
+                positives,
+                alpha: 1.0,
+                ridge: 0.0,
+                class_weight: (1.0, 1.0),
+                intercept: Intercept::None,
+            };
+            state.begin(&problem, None);
+            state
+        };
+        let light = 0.1 + 0.2;
+        assert_eq!(of(&[0, 3]).untouched_weight(), light);
+        let mut state = of(&[3]);
+        state.set_weight(&design, 0, 1.0);
+        assert_ne!(state.untouched_weight(), light);
+        state.renew(&design);
+        assert_eq!(state.untouched_weight(), light);
+        state.refresh(&design);
+        assert_eq!(state.untouched_weight(), light);
+    }
+
     /// Sum of `c hinge^2` plus the l1 norm.
     fn objective(w: [f64; 4], margins: [f64; 6]) -> f64 {
         let losses = (0..6).map(|i| {
