@@ -28,7 +28,6 @@ pub(crate) use compiled_twice;
 
 /// Ask for what will be read soon.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "a single instruction")]
 pub(crate) fn prefetch<T>(at: &T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint, which reads nothing; every x86-64 has it.
