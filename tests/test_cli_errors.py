@@ -26,6 +26,8 @@ def files(problem, tmp_path_factory):
     (folder / "wide.txt").write_text("1 99 2\n0 98:1\n")
     (folder / "unlabelled.txt").write_text("1 3 2\n 0:1\n")
     (folder / "one.svm").write_text("0 0:1\n")
+    (folder / "none.xmc").write_text("0 30 7\n")
+    (folder / "two.xmc").write_text("2 30 7\n0 0:1\n1 1:1\n")
     return folder
 
 
@@ -47,8 +49,8 @@ def files(problem, tmp_path_factory):
         ("train {d}/train.txt -o {d}/x --alpha big", "invalid float value: 'big'"),
         ("train {d}/train.txt -o {d}/x --solver newton", "coordinate_descent"),
         ("train {d}/train.txt -o {d}/x --class-weight 1", "class_weight is (1.0,)"),
-        ("train {d}/train.txt -o {d}/x --class-weight a,b", "--class-weight"),
-        ("train {d}/train.txt -o {d}/x --solver-options eps", "--solver-options"),
+        ("train {d}/train.txt -o {d}/x --class-weight a,b", "'a,b', expected balanced"),
+        ("train {d}/train.txt -o {d}/x --solver-options eps", "'eps', expected pairs"),
         ("train {d}/train.txt -o {d}/x --solver-options eps=1", "no option 'eps'"),
         ("train {d}/train.txt -o {d}/x --threads 0", "n_threads"),
         ("train {d}/train.txt -o {d}/x --model svm", "--model"),
@@ -66,7 +68,9 @@ def files(problem, tmp_path_factory):
         ("predict {d}/train.txt {d}/train.txt", "train.txt"),
         ("predict {d}/m {d}/wide.txt", "wide.txt"),
         ("predict {d}/m {d}/train.txt -k 0", "k is 0"),
-        ("evaluate {d}/m {d}/train.txt -k 1,x", "-k"),
+        ("evaluate {d}/m {d}/train.txt -k 1,x", "-k: '1,x', expected whole numbers"),
+        ("evaluate {d}/m {d}/none.xmc", "none.xmc has 0 samples"),
+        ("evaluate {d}/m {d}/train.txt --train {d}/two.xmc", "two.xmc has 2 samples"),
         ("evaluate {d}/m {d}/train.txt -k 0", "k"),
         ("evaluate {d}/m {d}/train.txt --by-frequency", "add --train"),
         ("inspect {d}/train.txt", "train.txt"),

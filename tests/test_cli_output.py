@@ -4,9 +4,11 @@ import functools
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import proxtree
 from proxtree.cli import main
 
 
@@ -68,3 +70,25 @@ def test_closed_streams(data, tmp_path, redirect, status, message):
     assert message in result.stderr
     result = run(line.format("inspect"))
     assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux")
+def test_a_full_disk_behind_stdout_is_named(data):
+    command = [sys.executable, "-m", "proxtree", "plan", str(data), "--quiet"]
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert result.returncode == 2
+    assert result.stderr.endswith(": 'stdout'\n")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs Linux")
+def test_a_file_that_cannot_be_read_is_named(capsys):
+    """The system allows to open it, and nothing more."""
+    for read in (proxtree.load_xmc, proxtree.load_svmlight):
+        with pytest.raises(OSError, match="/proc/self/mem"):
+            read("/proc/self/mem")
+    assert main(["plan", "/proc/self/mem"]) == 2
+    assert "/proc/self/mem" in capsys.readouterr().err

@@ -208,3 +208,20 @@ def test_memory_stays_proportional_to_rows_and_entries():
     assert result["P@5"] == pytest.approx(0.6, abs=1e-3)
     # 250,000 positions, 150,000 entries and 1,000,000 labels; dense: 50 GB.
     assert peak < 150 * (n * k + 3 * n) + 50 * n_labels
+
+
+def test_training_labels_must_be_there():
+    with pytest.raises(TypeError, match="Y_train is None"):
+        metrics.by_frequency(np.eye(3), np.eye(3, dtype=int), None)
+
+
+def test_ids_that_nothing_can_count_are_refused():
+    for metric in (metrics.evaluate, metrics.by_frequency):
+        with pytest.raises(ValueError, match="labels holds 1099511627776"):
+            metric([[0], [1], [2]], np.full((3, 5), 2**40), [[0], [1], [2]])
+
+
+def test_propensities_that_no_float_holds_are_refused():
+    for A, B in ((1e300, 1.5), (1e300, 1e-3), (5.0, 1e300)):
+        with pytest.raises(ValueError, match=r"A is .* and B is .*: propensities are"):
+            metrics.propensity(np.eye(4), A=A, B=B)

@@ -7,6 +7,7 @@ from scipy import sparse
 from proxtree import LabelTree, label_features, theory
 from proxtree.size._sizes import means, measure
 from proxtree.study import Setting, settings_for, study_space
+from proxtree.study._report import statements
 from proxtree.study._settings import root_ceil
 
 
@@ -163,3 +164,9 @@ def test_one_label_is_studied_too():
     assert {row.ratio_paper for row in study.trees} == {1.5}
     assert all(np.isnan(row.feature_ratio) for row in study.trees)
     assert study.histogram == []
+
+
+def test_rows_without_features_are_studied_too(data):
+    X, Y = data
+    study = study_space("nothing", sparse.csr_matrix(X.shape, dtype=X.dtype), Y)
+    assert statements(study)[0][1].startswith("0.0 %")

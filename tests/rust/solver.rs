@@ -56,6 +56,29 @@ fn a_large_alpha_leaves_no_weight() {
     }
 }
 
+/// One sample of one huge value: P* = alpha / x - (alpha / (2 x))^2, far below what
+/// the sums over untouched rows round to.
+#[test]
+fn proofs_hold_for_values_of_any_size() {
+    let alpha: f64 = 0.01;
+    for exponent in 4..=18 {
+        for (positives, scale) in [(&[0][..], 1.0), (&[], 1.0), (&[0], 1e-3), (&[], 1e-3)] {
+            let x = 10f32.powi(exponent);
+            for method in [Method::Auto, PLAIN] {
+                let s = Case::dense(&[&[x, -x, 0.5 * x]], positives)
+                    .alpha(alpha)
+                    .intercept(Intercept::Penalized(scale))
+                    .solve(method);
+                let slope = 0.5 * alpha / f64::from(x);
+                let best = slope * (2.0 - slope);
+                let (p, d) = (s.certificate.objective, s.certificate.dual_objective);
+                assert!(d <= best * (1.0 + 1e-6), "1e{exponent}: {d:e} {best:e}");
+                assert!(p >= best * (1.0 - 1e-6), "1e{exponent}: {p:e} {best:e}");
+            }
+        }
+    }
+}
+
 /// Repeating a row k times is the same problem as giving it the weight k.
 #[test]
 fn a_repeated_row_is_a_weight() {

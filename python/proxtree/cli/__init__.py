@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 import warnings
@@ -46,6 +47,9 @@ from a data file to numbers:
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
 
+# What writing to a full or broken disk ends with.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
@@ -83,6 +87,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             print("proxtree: interrupted", file=sys.stderr)
             return _INTERRUPTED
         except (ProxtreeError, OSError, ImportError, MemoryError, TypeError) as error:
+            if isinstance(error, OSError) and error.filename is None:
+                # Files have names, so this was written to.
+                error.filename = "stdout" if error.errno in _FULL else None
             text = str(error) or type(error).__name__
             print(f"proxtree: error: {' '.join(text.split())}", file=sys.stderr)
             return 2

@@ -54,7 +54,7 @@ def _file(name: str) -> Iterator[Path]:
         if name == "-":
             shutil.copyfileobj(sys.stdin.buffer, copy)
         else:
-            with path.open("rb") as pipe:
+            with path.open("rb") as pipe, decompression_errors(path):
                 shutil.copyfileobj(pipe, copy)
         copy.flush()
         yield Path(copy.name)

@@ -52,7 +52,11 @@ def add(commands: Commands) -> None:
 
 
 def _ks(text: str) -> tuple[int, ...]:
-    return tuple(int(k) for k in text.split(","))
+    try:
+        return tuple(int(k) for k in text.split(","))
+    except ValueError:
+        message = f"{text!r}, expected whole numbers such as 1,3,5"
+        raise argparse.ArgumentTypeError(message) from None
 
 
 def run(args: argparse.Namespace) -> None:
@@ -62,7 +66,11 @@ def run(args: argparse.Namespace) -> None:
     model = load(args.model)
     shape = (model.n_features_in_, model.n_labels_)
     X, Y = read_data(args.data, args, *shape)
-    Y_train = None if args.train is None else read_data(args.train, args, *shape).Y
+    _check_n_samples(args.data, Y, 1)
+    Y_train = None
+    if args.train is not None:
+        Y_train = read_data(args.train, args, *shape).Y
+        _check_n_samples(args.train, Y_train, 3)
     k = max(args.k)
     labels, _ = model.predict_topk(X, k, n_threads=args.threads)
     scores = metrics.evaluate(Y, labels, Y_train, args.k)
@@ -77,6 +85,13 @@ def run(args: argparse.Namespace) -> None:
         ]
         text = [*text, "", *_frequency_table(facts["by_frequency"], k)]
     emit(args, facts, text)
+
+
+def _check_n_samples(name: str, Y: Any, least: int) -> None:
+    if Y.shape[0] < least:
+        raise DataError(
+            f"{name} has {Y.shape[0]} samples, evaluate needs at least {least}"
+        )
 
 
 def table(scores: Mapping[str, float], ks: Iterable[int]) -> list[str]:

@@ -111,11 +111,20 @@ class _Option:
 
 
 def _class_weight(text: str) -> Any:
-    return "balanced" if text == "balanced" else tuple(map(float, text.split(",")))
+    if text == "balanced":
+        return text
+    try:
+        return tuple(map(float, text.split(",")))
+    except ValueError:
+        message = f"{text!r}, expected balanced or two numbers such as 2,0.5"
+        raise argparse.ArgumentTypeError(message) from None
 
 
 def solver_options(text: str) -> dict[str, Any]:
-    pairs = (pair.split("=", 1) for pair in text.split(","))
+    pairs = [pair.split("=", 1) for pair in text.split(",")]
+    if any(len(pair) < 2 for pair in pairs):
+        message = f"{text!r}, expected pairs such as eps=0.01,variant=fixed"
+        raise argparse.ArgumentTypeError(message)
     return {name: _number_or_text(value) for name, value in pairs}
 
 

@@ -43,11 +43,14 @@ def plain_side(
 def decompression_errors(path: Path) -> Iterator[None]:
     """Turn what the decompressors raise on broken data into one kind of error.
 
-    They raise a bare `OSError`, without an error number, for some of it.
+    They raise a bare `OSError`, without an error number, for some of it. What the
+    system has against reading gets the name of the file.
     """
     try:
         yield
     except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
+            if error.filename is None:
+                error.filename = str(path)
             raise
         raise FormatError(f"{path}: broken {path.suffix} data: {error}") from error

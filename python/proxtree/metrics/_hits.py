@@ -13,6 +13,8 @@ from scipy import sparse
 from proxtree._validation import check_Y
 from proxtree.exceptions import DataError
 
+_MAX_LABELS = 2**31
+
 
 @dataclass(frozen=True)
 class Hits:
@@ -126,8 +128,11 @@ def check_labels(labels: Any) -> NDArray[np.int64]:
         )
     if array.dtype.kind not in "iu":
         raise TypeError(f"labels has type {array.dtype}, expected integers")
-    if array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
-        raise DataError(f"labels holds {array.max()}, expected label ids")
+    # Counts of all labels are kept, also where only the ids say how many there are.
+    if array.max(initial=0) >= _MAX_LABELS:
+        raise DataError(
+            f"labels holds {array.max()}, expected label ids below {_MAX_LABELS}"
+        )
     return array.astype(np.int64)
 
 

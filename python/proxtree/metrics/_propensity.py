@@ -88,8 +88,11 @@ def propensity(
     if n_rows < 3:
         raise DataError(f"Y_train has {n_rows} rows, propensities need at least 3")
     counts = np.bincount(Y.indices, minlength=n_columns)
-    C = (np.log(n_rows) - 1) * (B + 1) ** A
-    inverse: NDArray[np.float64] = 1 + C * (counts + B) ** -A
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        C = (np.log(n_rows) - 1) * np.float64(B + 1) ** A
+        inverse: NDArray[np.float64] = 1 + C * (counts + np.float64(B)) ** -A
+    if not np.isfinite(inverse).all():
+        raise DataError(f"A is {A} and B is {B}: propensities are too small for floats")
     return 1 / inverse
 
 

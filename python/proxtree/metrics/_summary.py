@@ -145,6 +145,8 @@ def by_frequency(
         or (np.diff(lows) <= 0).any()
     ):
         raise DataError(f"bins is {bins}, expected rising integers that start at 0")
+    if Y_train is None:
+        raise TypeError("Y_train is None, expected the labels of the training rows")
     hits, Y_train = _hits_and_train(Y_true, labels, Y_train, k)
     counts = np.bincount(Y_train.indices, minlength=hits.n_labels)
     bin_of = np.searchsorted(lows, counts, side="right") - 1

@@ -51,8 +51,9 @@ def estimated_fields(
     intercept = arguments["intercept_scaling"] > 0
     highest = sum(int(bound(t, account.root_rows, intercept).sum()) for t in sizes)
     total = reduce(add, [_estimate.nonzeros(t, intercept) for t in trained])
-    interval = total.interval(sum(float(t.nnz.sum()) for t in trained), highest)
-    value = min(total.value, float(highest))
+    known = sum(float(t.nnz.sum()) for t in trained)
+    value = min(max(total.value, known), float(highest))
+    interval = _estimate.Total(value, total.error).interval(known, highest)
     weights = [
         _limited(t.weights_by_node(len(s.n_rows)), s, account.root_rows)
         for s, t in zip(sizes, trained, strict=True)

@@ -249,9 +249,17 @@ def nonzeros(trained: Trained, intercept: bool) -> Total:
     total = trained.total_weights()
     if not intercept:
         return total
-    # Problems without positives have the best constant.
-    untrained = float((trained.work.n_positives == 0).sum())
-    return total + Total(untrained, 0.0) + _intercepts(trained)
+    return total + Total(_n_constants(trained.work), 0.0) + _intercepts(trained)
+
+
+def _n_constants(work: Work) -> float:
+    """Return how many problems have no positives, but rows.
+
+    They have the best constant; nodes that no row reaches have nothing.
+    """
+    is_trained = work.n_positives > 0
+    has_rows = np.bincount(work.node, is_trained) > 0
+    return float((~is_trained & has_rows[work.node]).sum())
 
 
 def _intercepts(trained: Trained) -> Total:
@@ -261,7 +269,7 @@ def _intercepts(trained: Trained) -> Total:
 
 def n_intercepts(trained: Trained) -> float:
     """Return how many problems are expected to have an intercept."""
-    return _intercepts(trained).value + float((trained.work.n_positives == 0).sum())
+    return _intercepts(trained).value + _n_constants(trained.work)
 
 
 def solve_seconds(trained: Trained) -> Total:

@@ -124,7 +124,8 @@ def expected_work(
         overhead = NODE_S + START_S * nnz
         share = (minority + 1.0) / (n_rows[node] + 1.0)
         density = np.maximum(nnz, 1.0) / np.maximum(n_features, 1.0)
-        weights = n_features / density**FALL_DENSITY
+        # Without any feature there still is an intercept to train.
+        weights = np.maximum(n_features, 1.0) / density**FALL_DENSITY
         weights = weights[node] * share**GROWTH_SHARE
     is_trained = n_positives > 0
     unit = None

@@ -49,7 +49,8 @@ def statements(study: SpaceStudy) -> list[tuple[str, str]]:
     """Return the paper's statements about trees, and what these data say to them."""
     fixed, varied = ratios(study, "fixed"), ratios(study, "varied")
     means = [fixed[depth][0] for depth in sorted(fixed)]
-    drops = [(a - b) / a for a, b in pairwise(means)]
+    # Without features there is nothing to fall.
+    drops = [(a - b) / a if a else 0.0 for a, b in pairwise(means)]
     last = means[-1]
     still = next((i for i, drop in enumerate(drops) if drop < _STILL), len(drops))
     stays = all(abs(drop) < _STILL for drop in drops[still:])

@@ -13,6 +13,9 @@ const NEARBY: usize = 1;
 /// Up to this share the two sides of a free intercept differ by rounding.
 const BALANCED: f64 = 1e-9;
 
+/// A gradient may be off by this share of alpha: the bound then is by as much.
+const INEXACT: f64 = 1e-7;
+
 /// Features that share one entry of [`Workspace::peaks`].
 pub(super) const PEAK_WIDTH: usize = 64;
 
@@ -181,12 +184,22 @@ struct Sums {
     negative: f64,
 }
 
+/// Whether the corrections to the column sums may be lost in these: of values so
+/// large that alpha is dust beside their sums.
+fn drowns(problem: &Scaled<'_>, base: f64) -> bool {
+    let design = problem.design;
+    let most = INEXACT * problem.alpha / (2.0 * f64::EPSILON * base);
+    // The first is known, and more than enough for most data.
+    design.largest_value() * design.total_weight() > most && design.heaviest_column() > most
+}
+
 /// Write the loss's gradient over all features; return the sums over samples. The
 /// hinges count by `shares`, one for positives and one for negatives.
 ///
 /// The column sums hold each row as if it were untouched; a touched row is
 /// corrected by its difference. Where most rows are touched and few of them
-/// active, it is cheaper to add up the active ones alone.
+/// active, it is cheaper to add up the active ones alone, and where values are huge,
+/// it is the only way that keeps digits.
 fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)) -> Sums {
     let design = problem.design;
     let base = (1.0 + state.intercept).max(0.0) * shares.1;
@@ -208,8 +221,8 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)
     } = state;
     let is_active = |row: &&Row| row.hinge(*intercept) > 0.0;
     let n_untouched = rows.len() - touched.len();
-    let from_zero =
-        base > 0.0 && n_untouched + gathered.iter().filter(is_active).count() < touched.len();
+    let is_cheaper = || n_untouched + gathered.iter().filter(is_active).count() < touched.len();
+    let from_zero = base > 0.0 && (is_cheaper() || drowns(problem, base));
     let assumed = if from_zero { 0.0 } else { base };
     for (g, sum) in gradient.iter_mut().zip(design.column_sum()) {
         *g = 2.0 * assumed * sum;

@@ -30,6 +30,7 @@ pub struct Design<'a> {
     column_sum: Vec<f64>,
     column_square: Vec<f64>,
     largest_value: f64,
+    heaviest_column: OnceLock<f64>,
     row_square: OnceLock<Vec<f64>>,
     largest_weight: f64,
 }
@@ -91,6 +92,7 @@ impl<'a> Design<'a> {
             column_sum,
             column_square,
             largest_value,
+            heaviest_column: OnceLock::new(),
             row_square: OnceLock::new(),
             largest_weight,
         })
@@ -151,6 +153,20 @@ impl<'a> Design<'a> {
                 values.fold(0.0, |sum, &x| sum + f64::from(x) * f64::from(x))
             };
             (0..self.rows.n_rows()).map(square).collect()
+        })
+    }
+
+    /// The largest `sum_i weight_i |x_ij|`, computed when first asked for.
+    pub(super) fn heaviest_column(&self) -> f64 {
+        *self.heaviest_column.get_or_init(|| {
+            let column = |j: usize| {
+                let (ids, values) = self.column(j);
+                let entries = ids.iter().zip(values);
+                entries.fold(0.0, |sum, (&i, &x)| {
+                    sum + self.weight(i as usize) * f64::from(x).abs()
+                })
+            };
+            (0..self.n_features()).map(column).fold(0.0, f64::max)
         })
     }
 
