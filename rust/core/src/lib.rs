@@ -17,6 +17,7 @@
 //! training will ask for).
 
 pub mod error;
+mod instructions;
 pub mod io;
 pub mod memory;
 pub mod model;
@@ -26,6 +27,8 @@ pub mod rng;
 pub mod size;
 pub mod solver;
 pub mod sparse;
+#[cfg(test)]
+mod testing;
 pub mod train;
 pub mod tree;
 

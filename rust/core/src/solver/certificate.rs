@@ -380,3 +380,72 @@ fn ridge_dual(
         .fold(0.0, |a, b| a + b);
     low * s1 - 0.25 * low * low * s2 - 0.5 * pull / problem.ridge
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::{Design, Intercept, Method, Problem, Stop};
+    use crate::testing::csr;
+
+    /// One positive and three negatives, no weights, intercept `b`; what
+    /// [`prove_nearby`] leaves of it, and finds.
+    fn nearby(intercept: Intercept, b: f64) -> (f64, Proof) {
+        // A feature too short to bound the dual point.
+        let x = csr(&[[1e-6]; 4]);
+        let control = Control::default();
+        let design = Design::new(x.view(), None, &control).unwrap();
+        let problem = Problem {
+            design: &design,
+            positives: &[2],
+            alpha: 1.0,
+            ridge: 0.0,
+            class_weight: (1.0, 1.0),
+            intercept,
+        };
+        let settings = Settings {
+            method: Method::Auto,
+            tol: 1e-3,
+            stop: Stop::Violation(0.01),
+            max_iter: 1,
+            prune: 0.0,
+            round_weights: false,
+            round_intercept: false,
+            history: false,
+        };
+        let mut state = Workspace::new(&design);
+        state.begin(&problem, None);
+        state.intercept = b;
+        let proof = prove_nearby(&Scaled::new(&problem, &control), &settings, &mut state);
+        (state.intercept, proof)
+    }
+
+    #[test]
+    fn a_penalised_intercept_takes_one_step_near_its_best() {
+        // Below zero the objective is (1 - b)^2 + 3 (1 + b)^2 - b: one step ends
+        // at its least, b = -3/8.
+        let (b, proof) = nearby(Intercept::Penalized(1.0), -0.3);
+        assert!((b + 0.375).abs() < 1e-15, "{b}");
+        let least = 1.375_f64.powi(2) + 3.0 * 0.625_f64.powi(2) + 0.375;
+        assert!((proof.objective - least).abs() < 1e-14);
+        assert!(proof.gap().abs() < 1e-5, "{proof:?}");
+    }
+
+    #[test]
+    fn a_penalised_intercept_stays_on_its_kink_with_a_bound_that_holds() {
+        // From above zero the one step stops at the kink, P = 4; a = 2 tau there,
+        // |sum(s a)| = 4 tau <= 1 gives tau = 1/4 and D = 8 tau - 4 tau^2 = 7/4.
+        let (b, proof) = nearby(Intercept::Penalized(1.0), 0.5);
+        assert_eq!((b, proof.objective), (0.0, 4.0));
+        assert!((proof.dual_objective - 1.75).abs() < 1e-14, "{proof:?}");
+    }
+
+    #[test]
+    fn a_free_intercept_is_found_exactly_from_afar() {
+        // Beyond both kinks: a step alone would end on one side of them. The best
+        // of (1 - b)^2 + 3 (1 + b)^2 is b = -1/2, where P = D = 3.
+        let (b, proof) = nearby(Intercept::Free, -2.0);
+        assert!((b + 0.5).abs() < 1e-15, "{b}");
+        assert!((proof.objective - 3.0).abs() < 1e-14);
+        assert!(proof.gap().abs() < 1e-5, "{proof:?}");
+    }
+}

@@ -273,3 +273,72 @@ impl Compact {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parallel::Control;
+    use crate::solver::{Design, Intercept, Problem};
+    use crate::testing::csr;
+
+    /// Feature 0 has pushed the negative row far beyond its margin: it is left out.
+    /// Feature 1 goes to `w`; the weights and the margins that [`Compact::release`]
+    /// leaves, and what it says.
+    fn released(w: f64, weight_bits: Option<u32>) -> ([f64; 2], [f64; 2], bool, bool) {
+        let x = csr(&[[0.0, 0.25], [1.0, 1.0]]);
+        let control = Control::default();
+        let design = Design::new(x.view(), None, &control).unwrap();
+        let problem = Problem {
+            design: &design,
+            positives: &[0],
+            alpha: 0.01,
+            ridge: 0.0,
+            class_weight: (1.0, 1.0),
+            intercept: Intercept::None,
+        };
+        let mut state = Workspace::new(&design);
+        state.begin(&problem, None);
+        state.set_weight(&design, 0, -2.0);
+        state.refresh(&design);
+        state.working_set.extend([0, 1]);
+        let scaled = Scaled::new(&problem, &control);
+        let mut compact = Compact::default();
+        compact.build(&scaled, &mut state);
+        assert_eq!(compact.left_out, [1]);
+        compact.weights[1] = w;
+        let all = compact.release(&scaled, weight_bits, &mut state);
+        let margins = [state.rows[0].margin, state.rows[1].margin];
+        let weights = [state.weights[0], state.weights[1]];
+        (weights, margins, all, state.is_fresh)
+    }
+
+    #[test]
+    fn a_step_that_brings_no_row_back_is_taken_rounded_with_its_margins() {
+        // Hinge of the row left out: 1 - 2 + w < 0.
+        let expected = ([-2.0, 0.75], [0.1875, -1.25], true, true);
+        assert_eq!(released(0.75, None), expected);
+        // 0.7501 in two significant bits.
+        assert_eq!(released(0.7501, Some(2)), expected);
+    }
+
+    #[test]
+    fn a_step_that_lowers_the_objective_is_taken_whoever_comes_back() {
+        // (1 - w/4)^2 + max(0, w - 1)^2 + 0.01 w is 1 at 0 and 0.6025 at 1.1.
+        let (weights, _, all, fresh) = released(1.1, None);
+        assert_eq!((weights, all, fresh), ([-2.0, 1.1], true, true));
+    }
+
+    #[test]
+    fn a_step_that_goes_too_far_ends_at_the_best_point_on_the_way() {
+        // The best without the row left out is w = 3.92, where it costs 8.5. Beyond
+        // w = 1 the derivative is 2.125 w - 2.49.
+        let (weights, margins, all, fresh) = released(3.92, Some(24));
+        let best = 2.49 / 2.125;
+        assert!((weights[1] - best).abs() < 1e-12, "{weights:?}");
+        assert_eq!(weights[0], -2.0);
+        assert!((margins[0] - 0.25 * best).abs() < 1e-12);
+        assert!((margins[1] - (best - 2.0)).abs() < 1e-12);
+        // Neither rounded nor computed from nothing: the proof does that.
+        assert!(!all && !fresh);
+    }
+}

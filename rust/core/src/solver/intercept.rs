@@ -29,14 +29,7 @@ pub(super) fn minimise_intercept(
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
     for _ in 0..max_steps {
         let (g, h) = derivatives(b);
-        // The derivative's smallest absolute value over the kink of |b|.
-        let slope = if b > 0.0 {
-            g + alpha
-        } else if b < 0.0 {
-            g - alpha
-        } else {
-            (g - alpha).max(0.0) + (g + alpha).min(0.0)
-        };
+        let slope = slope(b, g, alpha);
         if slope == 0.0 {
             break;
         }
@@ -66,6 +59,19 @@ pub(super) fn minimise_intercept(
         b = next;
     }
     b
+}
+
+/// The objective's derivative in the intercept, given the loss's: the smallest in
+/// absolute value over the kink of `|b|`.
+#[inline]
+pub(super) fn slope(b: f64, g: f64, alpha: f64) -> f64 {
+    if b > 0.0 {
+        g + alpha
+    } else if b < 0.0 {
+        g - alpha
+    } else {
+        (g - alpha).max(0.0) + (g + alpha).min(0.0)
+    }
 }
 
 /// First and second derivative of the loss in the intercept.

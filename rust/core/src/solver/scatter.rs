@@ -1,5 +1,6 @@
 //! Adding up rows into a dense vector: what a full gradient costs.
 
+use crate::instructions::prefetch;
 use crate::parallel::Control;
 use crate::sparse::CsrView;
 
@@ -25,12 +26,12 @@ pub(super) fn scatter(rows: CsrView<'_>, list: &[(u32, f64)], sum: &mut [f64], c
         }
         // Where a row starts is behind a cache line of its own.
         if let Some(&(later, _)) = list.get(at + 2 * AHEAD) {
-            prefetch(&rows.pattern().indptr()[later as usize..][..1]);
+            prefetch(&rows.pattern().indptr()[later as usize]);
         }
         if let Some(&(next, _)) = list.get(at + AHEAD) {
             let (ids, values) = rows.row(next as usize);
-            prefetch(ids);
-            prefetch(values);
+            prefetch_lines(ids);
+            prefetch_lines(values);
         }
         let (ids, values) = rows.row(i as usize);
         let twice = 2.0 * residual;
@@ -42,15 +43,8 @@ pub(super) fn scatter(rows: CsrView<'_>, list: &[(u32, f64)], sum: &mut [f64], c
 
 /// Ask for the first lines of `entries`.
 #[inline]
-fn prefetch<T>(entries: &[T]) {
-    #[cfg(target_arch = "x86_64")]
-    for first in entries.iter().step_by(LINE).take(LINES) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint, at an address inside the slice; every x86-64 has it.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(first).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (entries, LINE, LINES);
+fn prefetch_lines<T>(entries: &[T]) {
+    entries.iter().step_by(LINE).take(LINES).for_each(prefetch);
 }
 
 #[cfg(test)]

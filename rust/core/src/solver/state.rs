@@ -1,17 +1,20 @@
 //! What a thread keeps between steps of a solve, and reuses for every problem.
 
+mod history;
+mod margins;
+
 use std::sync::Arc;
 
-use super::certificate::Proof;
+use self::history::History;
 use super::compact::Compact;
 use super::dual_coordinate_descent::SharedStart;
 use super::newton::NewtonBuffers;
 use super::rounding::round_to;
 use super::support::Support;
-use super::{Design, Intercept, Moment, Problem};
+use super::{Design, Intercept, Problem};
 use crate::Result;
 use crate::memory::check_room;
-use crate::parallel::{Control, thread_cpu_seconds};
+use crate::parallel::Control;
 
 /// One sample as the column kernels see it: 16 bytes, one cache line per gather.
 #[derive(Clone, Copy, Debug)]
@@ -43,10 +46,6 @@ impl Row {
         1.0 - self.sign() * (self.margin + intercept)
     }
 }
-
-/// Below this share of the whole, a difference of sums of weights is not exact
-/// enough for a proof.
-const LOST: f64 = 0.1;
 
 /// A problem in the units of its negatives (their class weight is 1).
 #[derive(Clone, Copy, Debug)]
@@ -130,11 +129,7 @@ pub struct Workspace {
     pub(super) shared_start: Option<Arc<SharedStart>>,
     solution: Vec<(u32, f64)>,
     n_pruned: u64,
-    /// CPU seconds of this thread when the solve began, if there is a history;
-    /// [`Self::watch_proof`] moves it on.
-    clock: Option<f64>,
-    watched_s: f64,
-    history: Vec<Moment>,
+    history: History,
 }
 
 impl Workspace {
@@ -183,9 +178,7 @@ impl Workspace {
             shared_start: None,
             solution: Vec::new(),
             n_pruned: 0,
-            clock: None,
-            watched_s: 0.0,
-            history: Vec::new(),
+            history: History::default(),
         }
     }
 
@@ -204,45 +197,6 @@ impl Workspace {
     /// How many weights of the last solve [`prune`](super::Settings::prune) set to zero.
     pub fn n_pruned(&self) -> u64 {
         self.n_pruned
-    }
-
-    /// The looks at the gap of the last solve, if they were recorded.
-    pub fn history(&self) -> &[Moment] {
-        &self.history
-    }
-
-    /// CPU seconds of the last solve that went into its history alone: looks that
-    /// the method itself does not need.
-    pub fn watched_seconds(&self) -> f64 {
-        self.watched_s
-    }
-
-    pub(super) fn scale_history(&mut self, unit: f64) {
-        for (_, objective, gap) in &mut self.history {
-            *objective *= unit;
-            *gap *= unit;
-        }
-    }
-
-    pub(super) fn record(&mut self, objective: f64, gap: f64) {
-        if let Some(clock) = self.clock {
-            let seconds = thread_cpu_seconds() - clock;
-            self.history.push((seconds, objective, gap));
-        }
-    }
-
-    /// Record what `prove` finds, as of now: its own time does not count. Nothing
-    /// is done where no history is kept.
-    pub(super) fn watch_proof(&mut self, prove: impl FnOnce(&mut Self) -> Proof) {
-        if let Some(clock) = self.clock.take() {
-            let begun = thread_cpu_seconds();
-            let proof = prove(self);
-            let moment = (begun - clock, proof.objective, proof.gap());
-            self.history.push(moment);
-            let took = thread_cpu_seconds() - begun;
-            self.watched_s += took;
-            self.clock = Some(clock + took);
-        }
     }
 
     /// Forget the last problem and set up the signs of this one.
@@ -265,9 +219,7 @@ impl Workspace {
         self.working_set.clear();
         self.solution.clear();
         self.n_pruned = 0;
-        self.history.clear();
-        self.clock = clock;
-        self.watched_s = 0.0;
+        self.history.begin(clock);
         self.intercept = 0.0;
         self.untouched_weight = design.total_weight();
         let factor = problem.class_weight.0 / problem.class_weight.1;
@@ -283,60 +235,14 @@ impl Workspace {
         self.class_totals = (positive, self.untouched_weight);
     }
 
-    /// Sum the weights of the untouched rows anew where differences have lost
-    /// digits: of rows that all weigh 1 they are exact.
-    fn recount_untouched(&mut self, design: &Design<'_>) {
-        let Some(weights) = design.sample_weight() else {
-            return;
-        };
-        if self.untouched_weight < LOST * design.total_weight() {
-            let untouched = weights.iter().zip(&self.is_touched);
-            self.untouched_weight = untouched.fold(
-                0.0,
-                |sum, (w, &touched)| if touched { sum } else { sum + w },
-            );
-        }
-    }
-
     /// Weights of all positives and of all negatives.
     pub(super) fn class_totals(&self) -> (f64, f64) {
         self.class_totals
     }
 
-    /// Sum of the weights of the rows that are all alike.
-    ///
-    /// Exactly 0 when there are none: rounding would leave a loss of dust.
-    pub(super) fn untouched_weight(&self) -> f64 {
-        if self.touched.len() == self.rows.len() {
-            0.0
-        } else {
-            self.untouched_weight.max(0.0)
-        }
-    }
-
     /// How many positive rows there are.
     pub(super) fn n_positives(&self) -> usize {
         self.n_positives
-    }
-
-    fn touch(&mut self, i: u32) {
-        let i_ = i as usize;
-        if !self.is_touched[i_] {
-            self.is_touched[i_] = true;
-            self.touched.push(i);
-            self.untouched_weight -= self.rows[i_].weight();
-        }
-    }
-
-    /// Touch all rows of feature `j`, before its weight leaves zero.
-    pub(super) fn see(&mut self, design: &Design<'_>, j: u32) {
-        if !self.is_seen[j as usize] {
-            self.is_seen[j as usize] = true;
-            self.seen.push(j);
-            for &i in design.column(j as usize).0 {
-                self.touch(i);
-            }
-        }
     }
 
     /// Remember which features have a weight, touching no row: for methods that
@@ -366,80 +272,6 @@ impl Workspace {
             self.seen.push(j);
             self.weights[j as usize] = w;
         }
-    }
-
-    /// Compute all margins anew from the weights, so that rounding never adds
-    /// up, and let go of rows that no weight reaches any more.
-    pub(super) fn refresh(&mut self, design: &Design<'_>) {
-        for &i in &self.touched[self.n_positives..] {
-            self.is_touched[i as usize] = false;
-            self.rows[i as usize].margin = 0.0;
-        }
-        self.touched.truncate(self.n_positives);
-        self.untouched_weight = self.class_totals.1;
-        for k in 0..self.n_positives {
-            self.rows[self.touched[k] as usize].margin = 0.0;
-        }
-        // Sorted, so that sums do not depend on the way that led here.
-        self.seen.sort_unstable();
-        let Self {
-            seen,
-            is_seen,
-            weights,
-            rows,
-            is_touched,
-            touched,
-            ..
-        } = self;
-        seen.retain(|&j| {
-            let w = weights[j as usize];
-            is_seen[j as usize] = w != 0.0;
-            if w != 0.0 {
-                let (ids, values) = design.column(j as usize);
-                let mut n_touched = touched.len();
-                touched.resize(n_touched + ids.len(), 0);
-                for (&i, &x) in ids.iter().zip(values) {
-                    rows[i as usize].margin += w * f64::from(x);
-                    // Without a branch: which rows are new is not predictable.
-                    touched[n_touched] = i;
-                    n_touched += usize::from(!is_touched[i as usize]);
-                    is_touched[i as usize] = true;
-                }
-                touched.truncate(n_touched);
-            }
-            w != 0.0
-        });
-        for &i in &self.touched[self.n_positives..] {
-            self.untouched_weight -= self.rows[i as usize].weight();
-        }
-        self.recount_untouched(design);
-    }
-
-    /// Compute all margins anew from the weights, as [`Self::refresh`], but keep all
-    /// rows that are touched: one pass over columns instead of two.
-    pub(super) fn renew(&mut self, design: &Design<'_>) {
-        for &i in &self.touched {
-            self.rows[i as usize].margin = 0.0;
-        }
-        self.seen.sort_unstable();
-        for &j in &self.seen {
-            let w = self.weights[j as usize];
-            if w != 0.0 {
-                let (ids, values) = design.column(j as usize);
-                for (&i, &x) in ids.iter().zip(values) {
-                    self.rows[i as usize].margin += w * f64::from(x);
-                }
-            }
-        }
-        self.recount_untouched(design);
-        self.is_fresh = true;
-    }
-
-    /// Put the touched rows side by side.
-    pub(super) fn gather_touched(&mut self) {
-        self.gathered.clear();
-        let rows = self.touched.iter().map(|&i| self.rows[i as usize]);
-        self.gathered.extend(rows);
     }
 
     /// Start the working set with the features that have a weight.

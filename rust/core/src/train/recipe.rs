@@ -18,8 +18,9 @@ pub struct Recipe {
     pub alpha: f64,
     /// A problem with n positives gets `alpha clip((n / 100)^alpha_exponent, 1/4, 4)`.
     pub alpha_exponent: f64,
-    /// Positives weigh `1 + propensity_weight (1/p - 1)` more, `p` the propensity
-    /// of a label with as many positives (A = 0.55, B = 1.5) among these rows.
+    /// Positives weigh `1 + propensity_weight (1/p - 1)` times as much, `p` the
+    /// propensity of a label with as many positives (A = 0.55, B = 1.5) among
+    /// these rows.
     pub propensity_weight: f64,
     /// Weight of the squared l2 term.
     pub ridge: f64,

@@ -5,9 +5,11 @@ use rayon::prelude::*;
 use super::accumulator::AccumulatorPool;
 use super::points::Points;
 use super::products::{Lane, Table, dots};
-use super::seeding::BLOCK;
 use crate::Result;
 use crate::parallel::Control;
+
+/// Rows a task works on; sums over rows are added block by block.
+pub(super) const BLOCK: usize = 128;
 
 /// Columns of one table: bounds its size at 512 bytes a feature.
 const MAX_COLUMNS: usize = 128;

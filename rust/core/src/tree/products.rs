@@ -5,6 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::points::Points;
+use crate::instructions::compiled_twice;
 
 /// Eight columns of a table: one AVX register, never across two cache lines.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,44 +70,29 @@ impl Table {
     }
 }
 
-/// `out[i] = row i . each column`, for the rows in `rows`, `n_lanes` lanes each,
-/// as far as `out` reaches.
-///
-/// Each product sums in float32 in the row's order, multiply and add apart: the
-/// bits depend neither on the instruction set nor on the column's place.
-pub(crate) fn dots(points: &Points, rows: Range<usize>, table: &Table, out: &mut [Lane]) {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, which is all that the function asks.
-        return unsafe { dots_avx2(points, rows, table, out) };
-    }
-    dots_plain(points, rows, table, out);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn dots_avx2(points: &Points, rows: Range<usize>, table: &Table, out: &mut [Lane]) {
-    dots_plain(points, rows, table, out);
-}
-
-// Compiled once per instruction set, inside its caller.
-#[inline(always)]
-fn dots_plain(points: &Points, rows: Range<usize>, table: &Table, out: &mut [Lane]) {
-    macro_rules! panels {
-        ($row:expr, $at:expr, $out:expr, $($n:literal)*) => {
-            match table.n_lanes - $at {
-                $($n => panel::<$n>($row, table, $at, $out),)*
-                _ => panel::<8>($row, table, $at, $out),
+compiled_twice! {
+    /// `out[i] = row i . each column`, for the rows in `rows`, `n_lanes` lanes each,
+    /// as far as `out` reaches.
+    ///
+    /// Each product sums in float32 in the row's order, multiply and add apart: the
+    /// bits depend neither on the instruction set nor on the column's place.
+    pub(crate) fn dots(points: &Points, rows: Range<usize>, table: &Table, out: &mut [Lane]) {
+        macro_rules! panels {
+            ($row:expr, $at:expr, $out:expr, $($n:literal)*) => {
+                match table.n_lanes - $at {
+                    $($n => panel::<$n>($row, table, $at, $out),)*
+                    _ => panel::<8>($row, table, $at, $out),
+                }
+            };
+        }
+        for (i, out) in rows.zip(out.chunks_exact_mut(table.n_lanes)) {
+            let row = points.row(i);
+            let mut at = 0;
+            while at < table.n_lanes {
+                // As many sums at once as there are registers: 13 of 16, or 8 and
+                // more to come.
+                at += panels!(row, at, out, 1 2 3 4 5 6 7 8 9 10 11 12 13);
             }
-        };
-    }
-    for (i, out) in rows.zip(out.chunks_exact_mut(table.n_lanes)) {
-        let row = points.row(i);
-        let mut at = 0;
-        while at < table.n_lanes {
-            // As many sums at once as there are registers: 13 of 16, or 8 and
-            // more to come.
-            at += panels!(row, at, out, 1 2 3 4 5 6 7 8 9 10 11 12 13);
         }
     }
 }

@@ -3,15 +3,12 @@
 use rayon::prelude::*;
 
 use super::accumulator::AccumulatorPool;
-use super::centroids::{Centroid, means};
+use super::centroids::{BLOCK, Centroid, means};
 use super::points::Points;
 use super::products::{Lane, Table, dots};
 use crate::Result;
 use crate::parallel::Control;
 use crate::rng::SplitMix64;
-
-/// Rows a task works on; sums over rows are added block by block.
-pub(super) const BLOCK: usize = 128;
 
 /// Steps whose candidates are drawn and multiplied together.
 const STEPS: usize = 5;

@@ -24,19 +24,6 @@ impl WideLine {
 
 const SIGN: u32 = 1 << 31;
 
-/// Ask for what will be read soon.
-#[inline(always)]
-pub(super) fn prefetch<T>(at: &T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: part of every x86-64; it reads nothing.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(at).cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
-}
-
 /// A line in registers.
 ///
 /// # Safety

@@ -15,7 +15,7 @@ pub use lanes::LANES;
 
 use self::lanes::{Line, WideLine};
 use self::proof::Classes;
-use self::sweep::{Sample, State, Terms};
+use self::sweep::{Sample, State, Sweep, Terms};
 use super::{
     Certificate, Design, Intercept, Method, OVERFLOW, Problem, Settings, SharedStart, check,
 };
@@ -276,14 +276,13 @@ impl Siblings {
             }
             terms.low = Line([f32::INFINITY; LANES]);
             terms.high = Line([f32::NEG_INFINITY; LANES]);
-            let left = sweep::sweep(
-                design.rows(),
-                &self.samples,
-                &self.list,
-                terms,
-                &mut self.state,
+            let sweep = Sweep {
+                rows: design.rows(),
+                samples: &self.samples,
+                list: &self.list,
                 control,
-            );
+            };
+            let left = sweep.run(terms, &mut self.state);
             let (mut back, mut done) = (0_u16, 0_u16);
             for (k, progress) in progress.iter_mut().enumerate() {
                 let bit = 1 << k;

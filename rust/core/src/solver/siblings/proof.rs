@@ -2,6 +2,7 @@
 
 use super::lanes::{LANES, Line, WideLine};
 use super::{Siblings, scale};
+use crate::instructions::compiled_twice;
 use crate::parallel::Control;
 use crate::solver::certificate::Proof;
 use crate::solver::squared::ROWS_PER_CHECK;
@@ -67,20 +68,25 @@ impl Siblings {
                 b
             }
         }));
-        let weights = design.sample_weight();
-        let solution = (&self.summed[..], &intercepts);
-        let losses = losses(rows, weights, &self.state.duals, solution, classes, control);
+        let stored = Stored {
+            design,
+            duals: &self.state.duals,
+            classes,
+            weights: &self.summed,
+            intercepts,
+        };
+        let losses = losses(&stored, control);
         std::array::from_fn(|k| {
             let bias = scale * sums.imbalance.0[k];
             let quadratic = sums.quadratic.0[k] + 0.5 * (square.0[k] + bias * bias);
             let linear = sums.linear.0[k];
-            let stored = if scale > 0.0 {
+            let column = if scale > 0.0 {
                 intercepts.0[k] / scale
             } else {
                 0.0
             };
             let proof = Proof {
-                objective: 0.5 * (kept.0[k] + stored * stored) + losses.0[k],
+                objective: 0.5 * (kept.0[k] + column * column) + losses.0[k],
                 // The best on the ray through the dual variables.
                 dual_objective: if quadratic > 0.0 {
                     0.25 * linear * linear / quadratic
@@ -148,107 +154,69 @@ struct DualSums {
     imbalance: WideLine,
 }
 
-/// Weights summed anew from the dual variables.
-fn sum_weights(rows: CsrView<'_>, duals: &[Line], weights: &mut [WideLine], control: &Control) {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { sum_avx2(rows, duals, weights, control) };
+compiled_twice! {
+    /// Weights summed anew from the dual variables.
+    fn sum_weights(
+        rows: CsrView<'_>,
+        duals: &[Line],
+        weights: &mut [WideLine],
+        control: &Control,
+    ) {
+        for (i, duals) in duals.iter().enumerate() {
+            if i % ROWS_PER_CHECK == 0 && control.is_cancelled() {
+                break;
+            }
+            if duals.0.iter().all(|&a| a == 0.0) {
+                continue;
+            }
+            let wide = duals.0.map(f64::from);
+            let (ids, values) = rows.row(i);
+            for (&j, &x) in ids.iter().zip(values) {
+                let w = &mut weights[j as usize].0;
+                let x = f64::from(x);
+                for k in 0..LANES {
+                    w[k] += x * wide[k];
+                }
+            }
+        }
     }
-    sum_anyhow(rows, duals, weights, control);
 }
 
-/// # Safety
-/// The processor has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn sum_avx2(rows: CsrView<'_>, duals: &[Line], weights: &mut [WideLine], control: &Control) {
-    sum_anyhow(rows, duals, weights, control);
+/// The problems of a block, and their solutions as stored.
+struct Stored<'a> {
+    design: &'a Design<'a>,
+    /// Their signs are the classes.
+    duals: &'a [Line],
+    classes: &'a Classes,
+    weights: &'a [WideLine],
+    intercepts: WideLine,
 }
 
-#[inline(always)]
-fn sum_anyhow(rows: CsrView<'_>, duals: &[Line], weights: &mut [WideLine], control: &Control) {
-    for (i, duals) in duals.iter().enumerate() {
-        if i % ROWS_PER_CHECK == 0 && control.is_cancelled() {
-            break;
-        }
-        if duals.0.iter().all(|&a| a == 0.0) {
-            continue;
-        }
-        let wide = duals.0.map(f64::from);
-        let (ids, values) = rows.row(i);
-        for (&j, &x) in ids.iter().zip(values) {
-            let w = &mut weights[j as usize].0;
-            let x = f64::from(x);
+compiled_twice! {
+    /// Sum of `C_i hinge_i^2` of each problem.
+    fn losses(stored: &Stored<'_>, control: &Control) -> WideLine {
+        let mut loss = WideLine::ZERO;
+        for (i, duals) in stored.duals.iter().enumerate() {
+            if i % ROWS_PER_CHECK == 0 && control.is_cancelled() {
+                break;
+            }
+            let (ids, values) = stored.design.rows().row(i);
+            let weight = stored.design.weight(i);
+            let mut z = stored.intercepts;
+            for (&j, &x) in ids.iter().zip(values) {
+                let w = &stored.weights[j as usize].0;
+                let x = f64::from(x);
+                for (z, w) in z.0.iter_mut().zip(w) {
+                    *z += x * w;
+                }
+            }
             for k in 0..LANES {
-                w[k] += x * wide[k];
+                let positive = duals.0[k].is_sign_positive();
+                let hinge = 1.0 - if positive { z.0[k] } else { -z.0[k] };
+                let hinge = if hinge > 0.0 { hinge } else { 0.0 };
+                loss.0[k] += weight * stored.classes.of(k, duals.0[k]) * hinge * hinge;
             }
         }
+        loss
     }
-}
-
-/// Sum of `C_i hinge_i^2` of each problem at these weights and intercepts.
-fn losses(
-    rows: CsrView<'_>,
-    sample_weight: Option<&[f64]>,
-    duals: &[Line],
-    solution: (&[WideLine], &WideLine),
-    classes: &Classes,
-    control: &Control,
-) -> WideLine {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { losses_avx2(rows, sample_weight, duals, solution, classes, control) };
-    }
-    losses_anyhow(rows, sample_weight, duals, solution, classes, control)
-}
-
-/// # Safety
-/// The processor has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn losses_avx2(
-    rows: CsrView<'_>,
-    sample_weight: Option<&[f64]>,
-    duals: &[Line],
-    solution: (&[WideLine], &WideLine),
-    classes: &Classes,
-    control: &Control,
-) -> WideLine {
-    losses_anyhow(rows, sample_weight, duals, solution, classes, control)
-}
-
-#[inline(always)]
-fn losses_anyhow(
-    rows: CsrView<'_>,
-    sample_weight: Option<&[f64]>,
-    duals: &[Line],
-    (weights, intercepts): (&[WideLine], &WideLine),
-    classes: &Classes,
-    control: &Control,
-) -> WideLine {
-    let mut loss = WideLine::ZERO;
-    for (i, duals) in duals.iter().enumerate() {
-        if i % ROWS_PER_CHECK == 0 && control.is_cancelled() {
-            break;
-        }
-        let (ids, values) = rows.row(i);
-        let weight = sample_weight.map_or(1.0, |w| w[i]);
-        let mut z = *intercepts;
-        for (&j, &x) in ids.iter().zip(values) {
-            let w = &weights[j as usize].0;
-            let x = f64::from(x);
-            for (z, w) in z.0.iter_mut().zip(w) {
-                *z += x * w;
-            }
-        }
-        for k in 0..LANES {
-            let positive = duals.0[k].is_sign_positive();
-            let hinge = 1.0 - if positive { z.0[k] } else { -z.0[k] };
-            let hinge = if hinge > 0.0 { hinge } else { 0.0 };
-            loss.0[k] += weight * classes.of(k, duals.0[k]) * hinge * hinge;
-        }
-    }
-    loss
 }

@@ -4,7 +4,8 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::avx2::Avx2;
-use super::lanes::{Lanes, Line, prefetch};
+use super::lanes::{Lanes, Line};
+use crate::instructions::prefetch;
 use crate::parallel::Control;
 use crate::solver::squared::ROWS_PER_CHECK;
 use crate::sparse::CsrView;
@@ -49,90 +50,81 @@ pub(super) struct State {
     pub(super) active: Vec<u16>,
 }
 
-/// Sweep over the rows of `list`; the problems in which a row left.
-pub(super) fn sweep(
-    rows: CsrView<'_>,
-    samples: &[Sample],
-    list: &[u32],
-    terms: &mut Terms,
-    state: &mut State,
-    control: &Control,
-) -> u16 {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { sweep_avx2(rows, samples, list, terms, state, control) };
-    }
-    // SAFETY: arrays need no instructions of their own.
-    unsafe { sweep_with::<Line>(rows, samples, list, terms, state, control) }
+/// A sweep over the rows of `list`, in its order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sweep<'a> {
+    pub(super) rows: CsrView<'a>,
+    pub(super) samples: &'a [Sample],
+    pub(super) list: &'a [u32],
+    pub(super) control: &'a Control,
 }
 
-/// # Safety
-/// The processor has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn sweep_avx2(
-    rows: CsrView<'_>,
-    samples: &[Sample],
-    list: &[u32],
-    terms: &mut Terms,
-    state: &mut State,
-    control: &Control,
-) -> u16 {
-    // SAFETY: as the caller promises.
-    unsafe { sweep_with::<Avx2>(rows, samples, list, terms, state, control) }
-}
-
-/// # Safety
-/// The processor has the instructions of `V`.
-#[inline(always)]
-unsafe fn sweep_with<V: Lanes>(
-    rows: CsrView<'_>,
-    samples: &[Sample],
-    list: &[u32],
-    terms: &mut Terms,
-    state: &mut State,
-    control: &Control,
-) -> u16 {
-    let mut left = 0;
-    for (s, &i) in list.iter().enumerate() {
-        if s % ROWS_PER_CHECK == 0 && control.is_cancelled() {
-            break;
+impl Sweep<'_> {
+    /// Take every row's step; the problems in which a row left.
+    pub(super) fn run(self, terms: &mut Terms, state: &mut State) -> u16 {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            return unsafe { self.run_avx2(terms, state) };
         }
-        prefetch_rows(rows, samples, &list[s + 1..], state);
-        let i = i as usize;
-        let (ids, values) = rows.row(i);
-        let mask = state.active[i];
+        // SAFETY: arrays need no instructions of their own.
+        unsafe { self.run_with::<Line>(terms, state) }
+    }
+
+    /// # Safety
+    /// The processor has AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn run_avx2(self, terms: &mut Terms, state: &mut State) -> u16 {
         // SAFETY: as the caller promises.
-        unsafe {
-            let margins = dot::<V>(ids, values, &state.weights);
-            let dual = &mut state.duals[i];
-            let (moves, moving, leaving) = step(margins, samples[i], mask, terms, dual);
-            state.active[i] = mask & !leaving;
-            left |= leaving;
-            if moving {
-                add(ids, values, moves, &mut state.weights);
+        unsafe { self.run_with::<Avx2>(terms, state) }
+    }
+
+    /// # Safety
+    /// The processor has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn run_with<V: Lanes>(self, terms: &mut Terms, state: &mut State) -> u16 {
+        let mut left = 0;
+        for (s, &i) in self.list.iter().enumerate() {
+            if s % ROWS_PER_CHECK == 0 && self.control.is_cancelled() {
+                break;
+            }
+            self.prefetch_rows(s + 1, state);
+            let i = i as usize;
+            let (ids, values) = self.rows.row(i);
+            let mask = state.active[i];
+            // SAFETY: as the caller promises.
+            unsafe {
+                let margins = dot::<V>(ids, values, &state.weights);
+                let dual = &mut state.duals[i];
+                let (moves, moving, leaving) = step(margins, self.samples[i], mask, terms, dual);
+                state.active[i] = mask & !leaving;
+                left |= leaving;
+                if moving {
+                    add(ids, values, moves, &mut state.weights);
+                }
             }
         }
+        left
     }
-    left
-}
 
-/// Rows come in random order: ask for the next few.
-#[inline(always)]
-fn prefetch_rows(rows: CsrView<'_>, samples: &[Sample], next: &[u32], state: &State) {
-    if let Some(&i) = next.get(5) {
-        let i = i as usize;
-        prefetch(&rows.pattern().indptr()[i]);
-        prefetch(&samples[i]);
-        prefetch(&state.active[i]);
-        prefetch(&state.duals[i]);
-    }
-    if let Some(&i) = next.get(2) {
-        let (ids, values) = rows.row(i as usize);
-        for k in (0..ids.len()).step_by(16) {
-            prefetch(&ids[k]);
-            prefetch(&values[k]);
+    /// Rows come in random order: ask for the next few, from place `next` on.
+    #[inline(always)]
+    fn prefetch_rows(self, next: usize, state: &State) {
+        let next = &self.list[next..];
+        if let Some(&i) = next.get(5) {
+            let i = i as usize;
+            prefetch(&self.rows.pattern().indptr()[i]);
+            prefetch(&self.samples[i]);
+            prefetch(&state.active[i]);
+            prefetch(&state.duals[i]);
+        }
+        if let Some(&i) = next.get(2) {
+            let (ids, values) = self.rows.row(i as usize);
+            for k in (0..ids.len()).step_by(16) {
+                prefetch(&ids[k]);
+                prefetch(&values[k]);
+            }
         }
     }
 }
@@ -284,8 +276,12 @@ mod tests {
             })
             .collect();
         let list: Vec<u32> = (0..n).rev().collect();
-        let control = Control::default();
-        let rows = matrix.view();
+        let sweep = Sweep {
+            rows: matrix.view(),
+            samples: &samples,
+            list: &list,
+            control: &Control::default(),
+        };
         let bits = |(state, terms): &(State, Terms), left: u16| {
             let lines = state.weights.iter().chain(&state.duals);
             let lines = lines.chain([&terms.low, &terms.high, &terms.imbalance]);
@@ -294,14 +290,12 @@ mod tests {
         };
         let (mut plain, mut vector) = (start(), start());
         for _ in 0..2 {
-            // SAFETY: arrays need no instructions of their own; AVX2 is there.
-            let (a, b) = unsafe {
-                let (state, terms) = &mut plain;
-                let a = sweep_with::<Line>(rows, &samples, &list, terms, state, &control);
-                let (state, terms) = &mut vector;
-                let b = sweep_avx2(rows, &samples, &list, terms, state, &control);
-                (a, b)
-            };
+            let (state, terms) = &mut plain;
+            // SAFETY: arrays need no instructions of their own.
+            let a = unsafe { sweep.run_with::<Line>(terms, state) };
+            let (state, terms) = &mut vector;
+            // SAFETY: AVX2 is there.
+            let b = unsafe { sweep.run_avx2(terms, state) };
             assert!(a != 0);
             assert_eq!(bits(&plain, a), bits(&vector, b));
         }

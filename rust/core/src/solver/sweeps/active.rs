@@ -133,18 +133,24 @@ mod tests {
             cell(3.0, -0.0),
         ];
         let mut active = Active::default();
-        // Twice, to see that nothing stays behind.
-        for _ in 0..2 {
+        let columns: [Column<'_>; 3] = [
+            (&[0, 1, 2, 3, 4], &[1.0, 2.0, 3.0, 4.0, 5.0]),
+            (&[1, 3], &[6.0, 7.0]),
+            (&[3, 4], &[8.0, 9.0]),
+        ];
+        let expected: [Column<'_>; 3] =
+            [(&[0, 1, 2], &[1.0, 3.0, 5.0]), (&[], &[]), (&[2], &[9.0])];
+        // In another order the second time, to see that nothing stays behind.
+        for order in [[0, 1, 2], [2, 0, 1]] {
             active.begin(&cells, 0.5, 9);
             let bases: Vec<f32> = active.cells().iter().map(|c| c.base).collect();
             assert_eq!(bases, [1.0, -0.4, 3.0]);
-            active.push((&[0, 1, 2, 3, 4], &[1.0, 2.0, 3.0, 4.0, 5.0]));
-            active.push((&[1, 3], &[6.0, 7.0]));
-            active.push((&[3, 4], &[8.0, 9.0]));
-            let of = |k| active.column(k);
-            assert_eq!(of(0), (&[0u32, 1, 2][..], &[1.0f32, 3.0, 5.0][..]));
-            assert_eq!(of(1), (&[][..], &[][..]));
-            assert_eq!(of(2), (&[2u32][..], &[9.0f32][..]));
+            for column in order.map(|k| columns[k]) {
+                active.push(column);
+            }
+            for (k, of) in order.into_iter().enumerate() {
+                assert_eq!(active.column(k), expected[of]);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use super::{INTERCEPT_STEPS, SWEEPS_PER_NEWTON, newton};
 use crate::parallel::Control;
 use crate::solver::certificate::{prove, prove_nearby};
 use crate::solver::descent::Line;
+use crate::solver::intercept;
 use crate::solver::state::{Scaled, Workspace};
 use crate::solver::{Certificate, Problem, Settings, Status};
 
@@ -235,13 +236,7 @@ fn step_intercept(problem: &Scaled<'_>, cells: &[Cell], mut b: f64) -> f64 {
     };
     for _ in 0..INTERCEPT_STEPS {
         let (g, h) = intercept_slope(cells, b as f32);
-        let slope = if b > 0.0 {
-            g + alpha
-        } else if b < 0.0 {
-            g - alpha
-        } else {
-            (g - alpha).max(0.0) + (g + alpha).min(0.0)
-        };
+        let slope = intercept::slope(b, g, alpha);
         if slope == 0.0 || h <= 0.0 {
             break;
         }

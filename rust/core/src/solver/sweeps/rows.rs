@@ -5,34 +5,11 @@
 )]
 
 use super::cells::{BATCH, Cell, signed, total};
-
-/// Define a function over rows that is compiled once more for AVX2: plain loops,
-/// whose sums run in eight lanes, so both versions give the same bits.
-macro_rules! compiled_twice {
-    ($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)? $body:block) => {
-        $(#[$doc])*
-        pub(super) fn $name($($arg: $type),*) $(-> $out)? {
-            #[inline(always)]
-            fn plain($($arg: $type),*) $(-> $out)? $body
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2")]
-                fn wide($($arg: $type),*) $(-> $out)? {
-                    plain($($arg),*)
-                }
-                if std::arch::is_x86_feature_detected!("avx2") {
-                    // SAFETY: the processor has AVX2, which is all that it asks.
-                    return unsafe { wide($($arg),*) };
-                }
-            }
-            plain($($arg),*)
-        }
-    };
-}
+use crate::instructions::compiled_twice;
 
 compiled_twice! {
     /// First and second derivative of the loss in the intercept.
-    fn intercept_slope(cells: &[Cell], intercept: f32) -> (f64, f64) {
+    pub(super) fn intercept_slope(cells: &[Cell], intercept: f32) -> (f64, f64) {
         let (mut g, mut h) = (0.0, 0.0);
         for cells in cells.chunks(BATCH) {
             let (mut a, mut c) = ([0.0_f32; 8], [0.0_f32; 8]);
@@ -59,7 +36,7 @@ compiled_twice! {
 
 compiled_twice! {
     /// `vector_i *= factor_i`; the sum of the products.
-    fn scale(vector: &mut [f32], factors: &[f32]) -> f64 {
+    pub(super) fn scale(vector: &mut [f32], factors: &[f32]) -> f64 {
         let mut sum = 0.0;
         for (vector, factors) in vector.chunks_mut(BATCH).zip(factors.chunks(BATCH)) {
             let mut lanes = [0.0_f32; 8];
@@ -83,7 +60,7 @@ compiled_twice! {
 
 compiled_twice! {
     /// The change of the loss if `along_i + d` were added to each margin.
-    fn change(cells: &[Cell], intercept: f32, along: &[f32], d: f32) -> f64 {
+    pub(super) fn change(cells: &[Cell], intercept: f32, along: &[f32], d: f32) -> f64 {
         let mut sum = 0.0;
         for (cells, along) in cells.chunks(BATCH).zip(along.chunks(BATCH)) {
             let mut lanes = [0.0_f32; 8];
@@ -114,7 +91,7 @@ fn fall(cell: Cell, intercept: f32, z: f32) -> f32 {
 
 compiled_twice! {
     /// Add `length * along_i` to each margin.
-    fn advance(cells: &mut [Cell], along: &[f32], length: f32) {
+    pub(super) fn advance(cells: &mut [Cell], along: &[f32], length: f32) {
         for (cell, &z) in cells.iter_mut().zip(along) {
             cell.base -= signed(length * z, cell.signed_weight);
         }
