@@ -5,15 +5,18 @@ use serde_json::{Map, Value};
 
 use crate::{Error, Result};
 
-/// The version of the layout that is written; all from 1 on are read.
+/// The version of the coded layout that is written; all from 1 on are read.
 pub const FORMAT_VERSION: u64 = 2;
+
+/// The version of the layout that is used where it lies; the last that is read.
+pub(super) const MAPPED_VERSION: u64 = 3;
 
 const PACKAGE_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The text of a document, with versions and its own checksum added. Keys are
 /// sorted, so equal documents have equal texts.
-pub(super) fn seal(mut document: Value) -> String {
-    document["format_version"] = FORMAT_VERSION.into();
+pub(super) fn seal(mut document: Value, version: u64) -> String {
+    document["format_version"] = version.into();
     document["package_version"] = PACKAGE_VERSION.into();
     let sum = crc32fast::hash(document.to_string().as_bytes());
     document["crc32"] = sum.into();
@@ -45,12 +48,12 @@ impl Header {
         };
         // First of all: a later version may have changed the rest.
         let version = fields.get("format_version").and_then(Value::as_u64);
-        let Some(version @ 1..=FORMAT_VERSION) = version else {
+        let Some(version @ 1..=MAPPED_VERSION) = version else {
             let version = version.map_or_else(|| "unknown".to_owned(), |v| v.to_string());
             let writer = fields.get("package_version").and_then(Value::as_str);
             return Err(Error::format(format!(
                 "format version {version}, written by proxtree {}; this is proxtree \
-                 {PACKAGE_VERSION}, which reads format versions 1 to {FORMAT_VERSION}",
+                 {PACKAGE_VERSION}, which reads format versions 1 to {MAPPED_VERSION}",
                 writer.unwrap_or("of unknown version")
             )));
         };

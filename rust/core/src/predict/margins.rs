@@ -1,6 +1,8 @@
 //! The kernel: margins of a node's children for one row.
 
 use super::hashing::SlotTable;
+use super::node::{Node, Runs};
+use crate::Result;
 use crate::model::{Entry, NodeClassifiers};
 use crate::sparse::{CsrView, append_normalized};
 
@@ -18,6 +20,8 @@ pub(super) enum NodeIndex {
     /// Where the run of every feature starts: `n_features + 1` offsets, kept
     /// where they take no more room than the weights.
     Direct(Vec<u32>),
+    /// The same offsets are in the model's file.
+    Stored,
     /// A hash table of the node's features.
     Table(SlotTable),
     /// None: the node is gone through, or searched.
@@ -37,26 +41,24 @@ pub(super) struct Row {
 
 impl NodeIndex {
     pub(super) fn new(node: &NodeClassifiers, n_features: usize) -> Self {
-        if n_features > 2 * node.entries().len() {
-            let mut table = SlotTable::default();
-            return if node.features().len() > SCANNED && table.fill(node.features()) {
-                Self::Table(table)
-            } else {
-                Self::None
-            };
+        match node.direct_offsets(n_features) {
+            Some(starts) => Self::Direct(starts),
+            None => Self::of_features(node.features()),
         }
-        let mut starts = vec![0u32; n_features + 1];
-        let mut done = 0;
-        for (&feature, &start) in node.features().iter().zip(node.offsets()) {
-            starts[done..=feature as usize].fill(start);
-            done = feature as usize + 1;
+    }
+
+    /// The look-up of some sorted features.
+    pub(super) fn of_features(features: &[u32]) -> Self {
+        let mut table = SlotTable::default();
+        if features.len() > SCANNED && table.fill(features) {
+            Self::Table(table)
+        } else {
+            Self::None
         }
-        starts[done..].fill(node.entries().len() as u32);
-        Self::Direct(starts)
     }
 
     pub(super) fn is_direct(&self) -> bool {
-        matches!(self, Self::Direct(_))
+        matches!(self, Self::Direct(_) | Self::Stored)
     }
 }
 
@@ -94,41 +96,46 @@ impl Row {
 }
 
 /// Call `each(x_j, run of j)` for the features that row and node share, in
-/// ascending order, whichever way they are found.
+/// ascending order, whichever way they are found, until it fails.
+///
+/// # Errors
+/// Those of `runs` and of `each`.
 #[inline]
 pub(super) fn for_each_run(
-    node: &NodeClassifiers,
+    runs: &impl Runs,
     index: &NodeIndex,
     row: &Row,
-    mut each: impl FnMut(f32, &[Entry]),
-) {
-    let (features, offsets, entries) = (node.features(), node.offsets(), node.entries());
-    let run = |at: usize| &entries[offsets[at] as usize..offsets[at + 1] as usize];
+    mut each: impl FnMut(f32, &[Entry]) -> Result<()>,
+) -> Result<()> {
+    if index.is_direct() {
+        for (j, x) in row.pairs() {
+            each(x, runs.run(j as usize)?)?;
+        }
+        return Ok(());
+    }
+    let features = runs.features()?;
     let few = features.len() <= SCAN_FACTOR * row.indices.len();
     match index {
-        NodeIndex::Direct(starts) => {
-            for (j, x) in row.pairs() {
-                let j = j as usize;
-                each(x, &entries[starts[j] as usize..starts[j + 1] as usize]);
-            }
-        }
-        NodeIndex::Table(table) if !few => {
-            table.each_found(&row.indices, features, |i, at| each(row.values[i], run(at)));
-        }
+        NodeIndex::Table(table) if !few => table.each_found(&row.indices, features, |i, at| {
+            each(row.values[i], runs.run(at)?)
+        }),
         _ if row.table.is_filled() && (few || features.len() <= SCANNED) => {
             let table = &row.table;
-            table.each_found(features, &row.indices, |at, i| each(row.values[i], run(at)));
+            table.each_found(features, &row.indices, |at, i| {
+                each(row.values[i], runs.run(at)?)
+            })
         }
         _ => {
             let mut from = 0;
             for (j, x) in row.pairs() {
                 from += features[from..].partition_point(|&f| f < j);
                 match features.get(from) {
-                    Some(&f) if f == j => each(x, run(from)),
+                    Some(&f) if f == j => each(x, runs.run(from)?)?,
                     Some(_) => {}
                     None => break,
                 }
             }
+            Ok(())
         }
     }
 }
@@ -146,17 +153,34 @@ pub(super) fn finish(sum: f32, intercept: f64) -> f32 {
 }
 
 /// All margins of a node's children into `z`, which is resized.
-pub(super) fn margins(node: &NodeClassifiers, index: &NodeIndex, row: &Row, z: &mut Vec<f32>) {
+///
+/// # Errors
+/// [`crate::Error::Format`] where the file of a mapped model is damaged.
+pub(super) fn margins(node: &Node<'_>, row: &Row, z: &mut Vec<f32>) -> Result<()> {
+    let intercepts = node.intercepts()?;
     z.clear();
-    z.resize(node.n_children(), 0.0);
-    for_each_run(node, index, row, |x, run| {
-        for e in run {
-            z[e.child as usize] += x * e.weight;
-        }
-    });
-    for (z, &b) in z.iter_mut().zip(node.intercepts()) {
+    z.resize(intercepts.len(), 0.0);
+    match node {
+        Node::Whole(runs, index) => add(runs, index, row, z)?,
+        Node::Mapped(runs, index) => add(runs, index, row, z)?,
+    }
+    for (z, &b) in z.iter_mut().zip(intercepts) {
         *z = finish(*z, b);
     }
+    Ok(())
+}
+
+/// Add the row's products to the children's sums.
+fn add(runs: &impl Runs, index: &NodeIndex, row: &Row, sums: &mut [f32]) -> Result<()> {
+    for_each_run(runs, index, row, |x, run| {
+        for e in run {
+            match sums.get_mut(e.child as usize) {
+                Some(sum) => *sum += x * e.weight,
+                None => return Err(runs.no_child(e.child)),
+            }
+        }
+        Ok(())
+    })
 }
 
 #[cfg(test)]
@@ -203,15 +227,15 @@ mod tests {
         ] {
             let mut row = Row::new(hashed);
             row.load(x, 0, false);
-            margins(&node, index, &row, &mut z);
+            margins(&Node::whole(&node, index), &row, &mut z).unwrap();
             // 1 * 0.5 - 4 + 0.25 and 4 * 2 + 0.5 * 3 - 1
             assert_eq!(z, [-3.25, 8.5]);
             row.load(x, 1, true);
-            margins(&node, index, &row, &mut z);
+            margins(&Node::whole(&node, index), &row, &mut z).unwrap();
             assert_eq!(z, [0.25, -1.0], "an empty row scores the intercepts");
             // So short a row asks the table of the node.
             row.load(x, 2, false);
-            margins(&node, index, &row, &mut z);
+            margins(&Node::whole(&node, index), &row, &mut z).unwrap();
             assert_eq!(z, [-3.75, 7.0]);
         }
     }

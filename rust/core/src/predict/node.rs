@@ -1,0 +1,178 @@
+//! A node as prediction sees it, in memory or in a mapped file.
+
+use once_cell::race::OnceBox;
+
+use super::margins::NodeIndex;
+use crate::model::{Entry, MappedNode, NodeClassifiers, StoredModel};
+use crate::{Error, Result};
+
+/// A node's classifiers with their look-up.
+#[derive(Debug)]
+pub(super) enum Node<'a> {
+    Whole(WholeNode<'a>, &'a NodeIndex),
+    Mapped(MappedNode<'a>, &'a NodeIndex),
+}
+
+/// A node in memory, known to be sound.
+#[derive(Debug)]
+pub(super) struct WholeNode<'a> {
+    classifiers: &'a NodeClassifiers,
+    /// Of all feature ids where the look-up has them, else of the node's features.
+    offsets: &'a [u32],
+}
+
+/// The weights of a node, by feature.
+///
+/// Compiled for each kind of node, so that one in memory pays for no checks.
+pub(super) trait Runs {
+    /// Sorted ids of the features that have a weight.
+    fn features(&self) -> Result<&[u32]>;
+
+    /// The weights of a position among the features, or of a feature id where the
+    /// look-up is direct.
+    fn run(&self, at: usize) -> Result<&[Entry]>;
+
+    /// The error of a child that the node does not have.
+    fn no_child(&self, child: u32) -> Error;
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn whole(classifiers: &'a NodeClassifiers, index: &'a NodeIndex) -> Self {
+        let offsets = match index {
+            NodeIndex::Direct(starts) => starts,
+            _ => classifiers.offsets(),
+        };
+        let node = WholeNode {
+            classifiers,
+            offsets,
+        };
+        Self::Whole(node, index)
+    }
+
+    /// Whether no row's own table is asked.
+    pub(super) fn is_direct(&self) -> bool {
+        match self {
+            Self::Whole(_, index) | Self::Mapped(_, index) => index.is_direct(),
+        }
+    }
+
+    /// One intercept per child.
+    #[inline]
+    pub(super) fn intercepts(&self) -> Result<&'a [f64]> {
+        match self {
+            Self::Whole(node, _) => Ok(node.classifiers.intercepts()),
+            Self::Mapped(node, _) => node.intercepts(),
+        }
+    }
+}
+
+impl Runs for WholeNode<'_> {
+    #[inline]
+    fn features(&self) -> Result<&[u32]> {
+        Ok(self.classifiers.features())
+    }
+
+    #[inline]
+    fn run(&self, at: usize) -> Result<&[Entry]> {
+        let ends = &self.offsets[at..at + 2];
+        Ok(&self.classifiers.entries()[ends[0] as usize..ends[1] as usize])
+    }
+
+    #[cold]
+    fn no_child(&self, child: u32) -> Error {
+        Error::data(format!("a node has no child {child}"))
+    }
+}
+
+impl Runs for MappedNode<'_> {
+    #[inline]
+    fn features(&self) -> Result<&[u32]> {
+        self.features()
+    }
+
+    #[inline]
+    fn run(&self, at: usize) -> Result<&[Entry]> {
+        self.run(at)
+    }
+
+    #[cold]
+    fn no_child(&self, child: u32) -> Error {
+        self.no_child(child)
+    }
+}
+
+/// The look-ups of a tree's nodes.
+#[derive(Debug)]
+pub(super) enum TreeIndex {
+    /// Of a model in memory: all of them.
+    Ready(Vec<NodeIndex>),
+    /// Of a mapped model: those of the nodes visited so far. Two threads may build the
+    /// same; nobody waits for a lock that a fork may have left held.
+    Lazy(Vec<OnceBox<NodeIndex>>),
+}
+
+impl TreeIndex {
+    /// The look-ups of each tree. Cost: a pass over the features of a model in memory.
+    pub(super) fn of(model: &StoredModel) -> Vec<Self> {
+        match model {
+            StoredModel::Whole(model) => {
+                let n_features = model.n_features();
+                let trees = model.trees().iter().map(|tree| {
+                    let nodes = tree.nodes().iter();
+                    Self::Ready(nodes.map(|n| NodeIndex::new(n, n_features)).collect())
+                });
+                trees.collect()
+            }
+            StoredModel::Mapped(model) => (0..model.n_trees())
+                .map(|t| {
+                    let nodes = 0..model.tree(t).n_nodes();
+                    Self::Lazy(nodes.map(|_| OnceBox::new()).collect())
+                })
+                .collect(),
+        }
+    }
+
+    /// The look-up of a node, of whose features it is made if there is none yet.
+    #[inline]
+    fn get<'a>(
+        &self,
+        node: usize,
+        features: impl FnOnce() -> Result<&'a [u32]>,
+    ) -> Result<&NodeIndex> {
+        match self {
+            Self::Ready(nodes) => Ok(&nodes[node]),
+            Self::Lazy(nodes) => nodes[node].get_or_try_init(|| {
+                let features = features()?;
+                Ok(Box::new(NodeIndex::of_features(features)))
+            }),
+        }
+    }
+}
+
+/// A node of a tree that has this look-up.
+///
+/// # Errors
+/// [`Error::Format`] where the file of a mapped model is damaged.
+#[inline]
+pub(super) fn node<'a>(
+    model: &'a StoredModel,
+    index: &'a [TreeIndex],
+    t: usize,
+    node: usize,
+) -> Result<Node<'a>> {
+    match model {
+        StoredModel::Whole(model) => {
+            let classifiers = &model.trees()[t].nodes()[node];
+            let index = index[t].get(node, || Ok(classifiers.features()))?;
+            Ok(Node::whole(classifiers, index))
+        }
+        StoredModel::Mapped(model) => {
+            let mapped = model.node(t, node);
+            if mapped.is_direct() {
+                return Ok(Node::Mapped(mapped, &NodeIndex::Stored));
+            }
+            let index = index[t].get(node, || mapped.features())?;
+            Ok(Node::Mapped(mapped, index))
+        }
+    }
+}
