@@ -257,7 +257,7 @@ class Model:
         class_name: str,
         settings: str,
         extra: list[_Extra],
-        mapped: bool,
+        mapped: bool = False,
     ) -> None: ...
     @staticmethod
     def from_bytes(data: bytes) -> tuple[Model, str, str, list[_Extra]]: ...

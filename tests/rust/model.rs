@@ -216,7 +216,7 @@ fn foreign_and_newer_files_are_told_apart() {
     newer[at.unwrap() + version.len() - 1] = b'7';
     let e = message(&newer);
     assert!(
-        e.contains("format version 7") && e.contains("reads format versions 1 to 2"),
+        e.contains("format version 7") && e.contains("reads format versions 1 to 3"),
         "{e}"
     );
 

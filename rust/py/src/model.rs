@@ -327,7 +327,7 @@ impl Model {
     }
 
     /// Write the model's file to exactly `path`, coded or to be mapped.
-    #[pyo3(signature = (path, *, class_name, settings, extra, mapped))]
+    #[pyo3(signature = (path, *, class_name, settings, extra, mapped = false))]
     fn save(
         &self,
         py: Python<'_>,

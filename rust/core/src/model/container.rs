@@ -1,9 +1,12 @@
 //! What both layouts of a model file share: sections, their checksums, the header.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Display;
+use std::io::Write;
 
-use safetensors::tensor::{Dtype, SafeTensors, TensorView, View, serialize};
+use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorInfo, TensorView};
 use serde_json::{Map, Value, json};
 
 use super::file::{Description, Extra};
@@ -17,6 +20,9 @@ const KEY: &str = "proxtree";
 /// Bytes of the header's length, with which a file begins.
 pub(super) const LENGTH: usize = 8;
 
+/// The longest header that safetensors reads.
+pub(super) const MAX_HEADER: u64 = 100_000_000;
+
 /// The format version that the beginning of a file names, up to its header's end.
 pub(super) fn version(head: &[u8]) -> Option<u64> {
     let header: Value = serde_json::from_slice(head.get(LENGTH..)?).ok()?;
@@ -25,30 +31,18 @@ pub(super) fn version(head: &[u8]) -> Option<u64> {
     document["format_version"].as_u64()
 }
 
-/// A tensor to be written.
+/// A tensor to be written, in as many pieces as it has where it comes from.
 pub(super) struct Section<'a> {
     dtype: Dtype,
     shape: Vec<usize>,
-    bytes: Cow<'a, [u8]>,
+    pieces: Vec<Cow<'a, [u8]>>,
     /// Whether the header's checksum is of type and shape alone.
     checked_in_use: bool,
 }
 
-impl View for &Section<'_> {
-    fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.bytes)
-    }
-
-    fn data_len(&self) -> usize {
-        self.bytes.len()
+impl Section<'_> {
+    fn n_bytes(&self) -> usize {
+        self.pieces.iter().map(|p| p.len()).sum()
     }
 }
 
@@ -56,11 +50,32 @@ impl View for &Section<'_> {
 #[derive(Default)]
 pub(super) struct Sections<'a>(BTreeMap<String, Section<'a>>);
 
+/// A file to be written.
+pub(super) struct Prepared<'a> {
+    head: Vec<u8>,
+    pieces: Vec<Cow<'a, [u8]>>,
+}
+
+impl Prepared<'_> {
+    pub(super) fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
+        out.write_all(&self.head)?;
+        self.pieces
+            .iter()
+            .try_for_each(|piece| out.write_all(piece))
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.head.clone();
+        self.pieces.iter().for_each(|p| bytes.extend_from_slice(p));
+        bytes
+    }
+}
+
 impl<'a> Sections<'a> {
     /// Add bytes; an empty section is left out.
     pub(super) fn add(&mut self, name: String, bytes: Vec<u8>) {
         let shape = vec![bytes.len()];
-        self.add_typed(name, Dtype::U8, shape, Cow::Owned(bytes), false);
+        self.add_typed(name, Dtype::U8, shape, vec![Cow::Owned(bytes)], false);
     }
 
     pub(super) fn add_typed(
@@ -68,28 +83,28 @@ impl<'a> Sections<'a> {
         name: String,
         dtype: Dtype,
         shape: Vec<usize>,
-        bytes: Cow<'a, [u8]>,
+        pieces: Vec<Cow<'a, [u8]>>,
         checked_in_use: bool,
     ) {
-        if !bytes.is_empty() {
-            let section = Section {
-                dtype,
-                shape,
-                bytes,
-                checked_in_use,
-            };
+        let section = Section {
+            dtype,
+            shape,
+            pieces,
+            checked_in_use,
+        };
+        if section.n_bytes() > 0 {
             self.0.insert(name, section);
         }
     }
 
-    /// The file's bytes; `facts` are further fields of the header.
-    pub(super) fn finish(
+    /// The file; `facts` are further fields of the header.
+    pub(super) fn prepare(
         mut self,
         model: &LinearTreeModel,
         description: &'a Description,
         version: u64,
         facts: Value,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Prepared<'a>> {
         let mut untrained = Vec::new();
         put_sorted(&mut untrained, model.untrained().iter().copied());
         self.add("untrained".to_owned(), untrained);
@@ -104,8 +119,9 @@ impl<'a> Sections<'a> {
         let checksums: Map<_, _> = sections
             .iter()
             .map(|(name, s)| {
-                let bytes: &[u8] = if s.checked_in_use { &[] } else { &s.bytes };
-                (name.clone(), checksum(s.dtype, &s.shape, bytes).into())
+                let checked = if s.checked_in_use { &[] } else { &s.pieces[..] };
+                let pieces = checked.iter().map(|p| &p[..]);
+                (name.clone(), checksum(s.dtype, &s.shape, pieces).into())
             })
             .collect();
         let mut document = json!({
@@ -121,9 +137,40 @@ impl<'a> Sections<'a> {
         if let (Value::Object(document), Value::Object(facts)) = (&mut document, facts) {
             document.extend(facts);
         }
-        let metadata = HashMap::from([(KEY.to_owned(), seal(document, version))]);
-        serialize(&sections, Some(metadata)).map_err(|e| Error::data(format!("cannot save: {e}")))
+        lay_out(sections, seal(document, version))
     }
+}
+
+/// The header that names every section's place, and the sections in that order:
+/// types of 8 bytes first, so that all are aligned.
+fn lay_out(sections: BTreeMap<String, Section<'_>>, document: String) -> Result<Prepared<'_>> {
+    let mut sections: Vec<_> = sections.into_iter().collect();
+    sections.sort_by_key(|(_, s)| Reverse(s.dtype));
+    let mut end = 0;
+    let mut places = Vec::with_capacity(sections.len());
+    let mut pieces = Vec::new();
+    for (name, section) in sections {
+        let start = end;
+        end += section.n_bytes();
+        let info = TensorInfo {
+            dtype: section.dtype,
+            shape: section.shape,
+            data_offsets: (start, end),
+        };
+        places.push((name, info));
+        pieces.extend(section.pieces);
+    }
+    let fail = |e: &dyn Display| Error::data(format!("cannot save: {e}"));
+    let metadata = HashMap::from([(KEY.to_owned(), document)]);
+    let metadata = Metadata::new(Some(metadata), places).map_err(|e| fail(&e))?;
+    let mut text = serde_json::to_vec(&metadata).map_err(|e| fail(&e))?;
+    text.resize(text.len().next_multiple_of(LENGTH), b' ');
+    if text.len() as u64 > MAX_HEADER {
+        return Err(fail(&"settings and sections make too long a header"));
+    }
+    let mut head = (text.len() as u64).to_le_bytes().to_vec();
+    head.append(&mut text);
+    Ok(Prepared { head, pieces })
 }
 
 /// A file's header and sections. All checksums are right, but for the sections of a
@@ -153,7 +200,7 @@ impl<'a> Parts<'a> {
                 .ok_or_else(|| Error::format(format!("section {name} is missing")))?;
             let in_use = header.version == MAPPED_VERSION && super::mapped::is_checked_in_use(name);
             let data = if in_use { &[] } else { section.data() };
-            let found = checksum(section.dtype(), section.shape(), data);
+            let found = checksum(section.dtype(), section.shape(), [data]);
             if sum.as_u64() != Some(u64::from(found)) {
                 return Err(Error::format(format!("section {name} is damaged")));
             }
@@ -222,7 +269,7 @@ fn extra_section(extra: &Extra) -> Result<Section<'_>> {
     Ok(Section {
         dtype,
         shape: extra.shape.clone(),
-        bytes: Cow::Borrowed(&extra.bytes),
+        pieces: vec![Cow::Borrowed(&extra.bytes)],
         checked_in_use: false,
     })
 }

@@ -10,7 +10,7 @@
 use safetensors::tensor::{Dtype, TensorView};
 use serde_json::{Value, json};
 
-use super::container::{Parts, Sections};
+use super::container::{Parts, Prepared, Sections};
 use super::encoding::{Coding, Streams, decode, encode};
 use super::header::{FORMAT_VERSION, MAPPED_VERSION};
 use super::linear_tree::LinearTreeModel;
@@ -48,6 +48,13 @@ pub struct Description {
 /// [`Error::Data`] for an extra whose bytes do not fit its type and shape, or
 /// whose name occurs twice.
 pub fn to_bytes(model: &LinearTreeModel, description: &Description) -> Result<Vec<u8>> {
+    prepare(model, description).map(|prepared| prepared.to_bytes())
+}
+
+pub(super) fn prepare<'a>(
+    model: &LinearTreeModel,
+    description: &'a Description,
+) -> Result<Prepared<'a>> {
     let mut sections = Sections::default();
     for (t, tree) in model.trees().iter().enumerate() {
         let streams = encode(tree);
@@ -62,7 +69,7 @@ pub fn to_bytes(model: &LinearTreeModel, description: &Description) -> Result<Ve
             sections.add(format!("tree{t}.{part}"), bytes);
         }
     }
-    sections.finish(model, description, FORMAT_VERSION, json!({}))
+    sections.prepare(model, description, FORMAT_VERSION, json!({}))
 }
 
 /// Read what [`to_bytes`] or [`super::to_mapped_bytes`] wrote. Memory is bounded by

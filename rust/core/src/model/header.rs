@@ -23,11 +23,15 @@ pub(super) fn seal(mut document: Value, version: u64) -> String {
     document.to_string()
 }
 
-/// CRC-32 of a section: its type and shape as printed, then its bytes.
-pub(super) fn checksum(dtype: Dtype, shape: &[usize], bytes: &[u8]) -> u32 {
+/// CRC-32 of a section: its type and shape as printed, then its bytes, piece by piece.
+pub(super) fn checksum<'a>(
+    dtype: Dtype,
+    shape: &[usize],
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(format!("{dtype}{shape:?}").as_bytes());
-    hasher.update(bytes);
+    pieces.into_iter().for_each(|piece| hasher.update(piece));
     hasher.finalize()
 }
 

@@ -1,24 +1,21 @@
 //! Model files on disk: whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 
-use super::container::{LENGTH, version};
-use super::file::{Description, from_bytes, to_bytes};
+use super::container::{LENGTH, MAX_HEADER, Prepared, version};
+use super::file::{Description, from_bytes, prepare};
 use super::header::MAPPED_VERSION;
 use super::linear_tree::LinearTreeModel;
-use super::mapped::{MappedModel, to_mapped_bytes};
+use super::mapped::{self, MappedModel};
 use super::stored::StoredModel;
 use crate::{Error, Result};
 
 /// Links followed before a path counts as a loop, as Linux does.
 const MAX_LINKS: usize = 40;
-
-/// The longest header that safetensors reads.
-const MAX_HEADER: u64 = 100_000_000;
 
 /// How a model lies in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,18 +33,18 @@ pub enum Layout {
 /// whoever has it mapped keeps it. Devices and pipes are written to directly.
 ///
 /// # Errors
-/// As [`to_bytes`] and [`to_mapped_bytes`]; [`Error::Io`] naming `path`.
+/// As [`super::to_bytes`] and [`super::to_mapped_bytes`]; [`Error::Io`] naming `path`.
 pub fn save(
     path: &Path,
     model: &LinearTreeModel,
     description: &Description,
     layout: Layout,
 ) -> Result<()> {
-    let bytes = match layout {
-        Layout::Coded => to_bytes(model, description)?,
-        Layout::Mapped => to_mapped_bytes(model, description)?,
+    let prepared = match layout {
+        Layout::Coded => prepare(model, description)?,
+        Layout::Mapped => mapped::prepare(model, description)?,
     };
-    write_whole(path, &bytes).map_err(|e| Error::io(path, e))
+    write_whole(path, &prepared).map_err(|e| Error::io(path, e))
 }
 
 /// Read a model file, or map it: its layout decides.
@@ -89,11 +86,11 @@ fn read_head(file: &mut File, bytes: &mut Vec<u8>) -> std::io::Result<()> {
     Ok(())
 }
 
-fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+fn write_whole(path: &Path, prepared: &Prepared<'_>) -> std::io::Result<()> {
     let target = follow_links(path);
     let before = fs::metadata(&target).ok();
     if before.as_ref().is_some_and(|m| !m.is_file()) {
-        return fs::write(&target, bytes);
+        return write_buffered(&mut File::create(&target)?, prepared);
     }
     let folder = match target.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -107,7 +104,7 @@ fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
             File::create_new(name).inspect_err(|e| code = e.raw_os_error())
         })
         .map_err(|e| code.map_or(e, std::io::Error::from_raw_os_error))?;
-    file.as_file_mut().write_all(bytes)?;
+    write_buffered(file.as_file_mut(), prepared)?;
     if let Some(before) = before {
         file.as_file().set_permissions(before.permissions())?;
     }
@@ -118,6 +115,12 @@ fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         let _ = folder.sync_all();
     }
     Ok(())
+}
+
+fn write_buffered(file: &mut File, prepared: &Prepared<'_>) -> std::io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 20, file);
+    prepared.write(&mut out)?;
+    out.flush()
 }
 
 /// The file behind `path`, which need not exist.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::Pod;
+use crc32fast::Hasher;
 use memmap2::Mmap;
 
 use crate::{Error, Result};
@@ -57,9 +58,27 @@ pub(super) struct Part<'a, T> {
     node: usize,
 }
 
-/// The checksums of the blocks of `bytes`.
-pub(super) fn checksums(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks(BLOCK).map(crc32fast::hash).collect()
+/// The checksums of the blocks of these bytes, in pieces of any length.
+pub(super) fn checksums<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<u32> {
+    let mut sums = Vec::new();
+    let mut hasher = Hasher::new();
+    let mut room = BLOCK;
+    for mut piece in pieces {
+        while !piece.is_empty() {
+            let (own, rest) = piece.split_at(room.min(piece.len()));
+            hasher.update(own);
+            room -= own.len();
+            piece = rest;
+            if room == 0 {
+                sums.push(std::mem::take(&mut hasher).finalize());
+                room = BLOCK;
+            }
+        }
+    }
+    if room < BLOCK {
+        sums.push(hasher.finalize());
+    }
+    sums
 }
 
 impl<T: Pod> Checked<T> {
@@ -150,7 +169,7 @@ impl<'a, T: Pod> Part<'a, T> {
     #[inline]
     pub(super) fn get(&self, range: Range<usize>) -> Result<&'a [T]> {
         let Some(values) = self.values.get(range.clone()) else {
-            return Err(self.error("is damaged: it points outside the node"));
+            return Err(self.error("is too short"));
         };
         if values.is_empty() {
             return Ok(values);

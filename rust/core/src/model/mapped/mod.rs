@@ -17,6 +17,7 @@ mod write;
 
 pub use model::MappedModel;
 pub(crate) use node::MappedNode;
+pub(super) use write::prepare;
 pub use write::to_mapped_bytes;
 
 /// The large sections.

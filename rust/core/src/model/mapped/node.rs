@@ -38,7 +38,11 @@ impl<'a> MappedNode<'a> {
     #[inline]
     pub(crate) fn run(&self, at: usize) -> Result<&'a [Entry]> {
         let ends = self.offsets.get(at..at + 2)?;
-        self.entries.get(ends[0] as usize..ends[1] as usize)
+        let run = ends[0] as usize..ends[1] as usize;
+        if run.start > run.end || run.end > self.entries.len() {
+            return Err(self.offsets.error("is damaged: it points outside the node"));
+        }
+        self.entries.get(run)
     }
 
     /// The error of a weight that belongs to no child of the node.

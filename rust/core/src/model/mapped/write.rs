@@ -7,10 +7,10 @@ use safetensors::tensor::Dtype;
 use serde_json::json;
 
 use super::checked::checksums;
-use crate::model::container::Sections;
+use crate::model::LinearTreeModel;
+use crate::model::container::{Prepared, Sections};
 use crate::model::file::Description;
 use crate::model::header::MAPPED_VERSION;
-use crate::model::{LinearTreeModel, NodeClassifiers};
 use crate::{Error, Result};
 
 /// The bytes of a model's mapped file: equal models and descriptions give equal
@@ -19,6 +19,14 @@ use crate::{Error, Result};
 /// # Errors
 /// As [`crate::model::to_bytes`]; [`Error::Data`] on a big-endian machine.
 pub fn to_mapped_bytes(model: &LinearTreeModel, description: &Description) -> Result<Vec<u8>> {
+    prepare(model, description).map(|prepared| prepared.to_bytes())
+}
+
+/// The file, whose weights are not copied.
+pub(in crate::model) fn prepare<'a>(
+    model: &'a LinearTreeModel,
+    description: &'a Description,
+) -> Result<Prepared<'a>> {
     check_endian()?;
     let mut sections = Sections::default();
     for (t, trained) in model.trees().iter().enumerate() {
@@ -27,56 +35,47 @@ pub fn to_mapped_bytes(model: &LinearTreeModel, description: &Description) -> Re
         let mut features = Vec::new();
         let mut offsets = Vec::new();
         for node in trained.nodes() {
-            let direct = node.direct_offsets(model.n_features());
-            let own = direct.as_ref().map_or(node.features(), |_| &[]);
+            let (own, starts) = match node.direct_offsets(model.n_features()) {
+                Some(direct) => (&[][..], owned(direct)),
+                None => (node.features(), borrowed(node.offsets())),
+            };
             counts.extend([own.len() as u32, node.entries().len() as u32]);
-            features.extend_from_slice(own);
-            offsets.extend_from_slice(direct.as_deref().unwrap_or(node.offsets()));
+            features.push(borrowed(own));
+            offsets.push(starts);
         }
         let small = [
-            ("child_ptr", bytes(tree.child_ptr())),
-            ("children", bytes(tree.encoded_children())),
-            ("counts", bytes(&counts)),
+            ("child_ptr", borrowed(tree.child_ptr())),
+            ("children", borrowed(tree.encoded_children())),
+            ("counts", owned(counts)),
         ];
         for (part, bytes) in small {
             let shape = vec![bytes.len() / 4];
             let name = format!("tree{t}.{part}");
-            sections.add_typed(name, Dtype::U32, shape, bytes, false);
+            sections.add_typed(name, Dtype::U32, shape, vec![bytes], false);
         }
-        let large = [
-            ("features", Dtype::U32, bytes(&features)),
-            ("offsets", Dtype::U32, bytes(&offsets)),
-            (
-                "entries",
-                Dtype::U32,
-                joined(trained.nodes(), NodeClassifiers::entries),
-            ),
-            (
-                "intercepts",
-                Dtype::F64,
-                joined(trained.nodes(), NodeClassifiers::intercepts),
-            ),
-        ];
-        for (part, dtype, bytes) in large {
+        let nodes = trained.nodes().iter();
+        let entries = nodes.clone().map(|n| borrowed(n.entries())).collect();
+        let intercepts = nodes.map(|n| borrowed(n.intercepts())).collect();
+        for (part, dtype, pieces) in [
+            ("features", Dtype::U32, features),
+            ("offsets", Dtype::U32, offsets),
+            ("entries", Dtype::U32, entries),
+            ("intercepts", Dtype::F64, intercepts),
+        ] {
             let name = format!("tree{t}.{part}");
-            let sums = checksums(&bytes);
+            let sums = checksums(pieces.iter().map(|p| &p[..]));
+            let n_values = pieces.iter().map(|p| p.len()).sum::<usize>() / (dtype.bitsize() / 8);
             let shape = match part {
-                "entries" => vec![bytes.len() / 8, 2],
-                _ => vec![bytes.len() / (dtype.bitsize() / 8)],
+                "entries" => vec![n_values / 2, 2],
+                _ => vec![n_values],
             };
-            let own = self::bytes(&sums);
-            sections.add_typed(
-                format!("{name}.crc"),
-                Dtype::U32,
-                vec![sums.len()],
-                own,
-                true,
-            );
-            sections.add_typed(name, dtype, shape, bytes, true);
+            let (of_sums, n_sums) = (format!("{name}.crc"), vec![sums.len()]);
+            sections.add_typed(of_sums, Dtype::U32, n_sums, vec![owned(sums)], true);
+            sections.add_typed(name, dtype, shape, pieces, true);
         }
     }
     let facts = json!({"n_nonzero": model.n_nonzero()});
-    sections.finish(model, description, MAPPED_VERSION, facts)
+    sections.prepare(model, description, MAPPED_VERSION, facts)
 }
 
 /// # Errors
@@ -90,20 +89,10 @@ pub(super) fn check_endian() -> Result<()> {
     Ok(())
 }
 
-fn bytes<T: Pod>(values: &[T]) -> Cow<'static, [u8]> {
-    Cow::Owned(bytemuck::cast_slice(values).to_vec())
+fn borrowed<T: Pod>(values: &[T]) -> Cow<'_, [u8]> {
+    Cow::Borrowed(bytemuck::cast_slice(values))
 }
 
-/// The values of all nodes, one after the other; of a single node without a copy.
-fn joined<'a, T: Pod>(
-    nodes: &'a [NodeClassifiers],
-    of: impl Fn(&'a NodeClassifiers) -> &'a [T],
-) -> Cow<'a, [u8]> {
-    if let [node] = nodes {
-        return Cow::Borrowed(bytemuck::cast_slice(of(node)));
-    }
-    let parts = nodes
-        .iter()
-        .map(|node| bytemuck::cast_slice::<_, u8>(of(node)));
-    Cow::Owned(parts.collect::<Vec<_>>().concat())
+fn owned(values: Vec<u32>) -> Cow<'static, [u8]> {
+    Cow::Owned(bytemuck::cast_slice(&values).to_vec())
 }
