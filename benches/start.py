@@ -152,9 +152,7 @@ def main():
         data = load_train(name)
         for label, parameters in MODELS.items():
             with tempfile.TemporaryDirectory() as folder:
-                more = compare(
-                    name, label, parameters, data, Path(folder), args.repeat
-                )
+                more = compare(name, label, parameters, data, Path(folder), args.repeat)
             print(*more, sep="\n", flush=True)
             lines += more
     text = "\n".join([*lines, "", describe_run()])

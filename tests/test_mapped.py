@@ -48,8 +48,10 @@ def test_predictions_are_the_same_bits(pair, problem):
     X, _ = problem
     for rows in (X, X[3]):
         for options in ({}, {"allowed": [1, 3, 5]}, {"n_threads": 3}, {"beam_size": 1}):
-            same(model.predict_topk(rows, 4, **options),
-                 mapped.predict_topk(rows, 4, **options))
+            same(
+                model.predict_topk(rows, 4, **options),
+                mapped.predict_topk(rows, 4, **options),
+            )
         assert (model.predict(rows) != mapped.predict(rows)).nnz == 0
     labels = np.tile(np.arange(7), 80)
     pairs = np.repeat(np.arange(80), 7), labels
@@ -127,9 +129,11 @@ def test_damage_is_an_error_of_whoever_meets_it(pair, problem, tmp_path):
         lambda: mapped.size_report(),
         lambda: mapped.save(tmp_path / "m"),
         lambda: pickle.dumps(mapped),
-        lambda: list(mapped.nodes())
-        if isinstance(mapped, LinearLabelTree)
-        else mapped.coef_,
+        lambda: (
+            list(mapped.nodes())
+            if isinstance(mapped, LinearLabelTree)
+            else mapped.coef_
+        ),
     ):
         with pytest.raises(FormatError, match=message):
             meet()

@@ -67,9 +67,7 @@ def run(args: argparse.Namespace) -> None:
     start = time.perf_counter()
     estimator = _options.estimator(args, Y.shape[1]).fit(X, Y)
     wall = time.perf_counter() - start
-    estimator.save(
-        args.output, certificates=args.certificates, mapped=args.mapped
-    )
+    estimator.save(args.output, certificates=args.certificates, mapped=args.mapped)
     facts = {
         "model": args.output,
         "n_samples": X.shape[0],

@@ -197,7 +197,14 @@ fn open_tree(
             .ok_or_else(|| Error::format(format!("section {name} is missing")))?;
         numbers(&name, &section)
     };
-    let tree = LabelTree::from_parts(n_labels, small("child_ptr")?, small("children")?)?;
+    let children = small("children")?;
+    // Before anything of that size is allocated.
+    if children.len() < n_labels {
+        return Err(Error::format(format!(
+            "section tree{t}.children has no room for the header's {n_labels} labels"
+        )));
+    }
+    let tree = LabelTree::from_parts(n_labels, small("child_ptr")?, children)?;
     let counts = small("counts")?;
     let (counts, _) = counts.as_chunks();
     let starts = starts(counts, n_features);
