@@ -4,6 +4,8 @@
 //! intercepts, which are ranked once. Touched labels are known by blocks of
 //! [`BLOCK`]: a mark costs one store a weight, and a block is swept at once.
 
+use std::result::Result as StdResult;
+
 use super::margins::{NodeIndex, Row, finish, for_each_run};
 use super::node::{Node, Runs};
 use super::top_k::{Candidate, TopK};
@@ -74,11 +76,11 @@ impl FlatIndex {
         let mut ceilings: Vec<f32> = intercepts.iter().map(|&b| ceiling(b)).collect();
         ceilings.resize(labels.len().div_ceil(BLOCK) * BLOCK, f32::NEG_INFINITY);
         Self {
-            ceilings,
             labels,
             trained,
             untouched,
             ranking,
+            ceilings,
         }
     }
 
@@ -243,20 +245,24 @@ impl FlatIndex {
 /// Add the row's products to the sums, and mark their blocks.
 fn accumulate(node: &Node<'_>, row: &Row, ws: &mut FlatWorkspace) -> Result<()> {
     match node {
-        Node::Whole(runs, index) => add(runs, index, row, ws),
+        Node::Whole(runs, index) => {
+            let Ok(()) = add(runs, index, row, ws);
+            Ok(())
+        }
         Node::Mapped(runs, index) => add(runs, index, row, ws),
     }
 }
 
-fn add(runs: &impl Runs, index: &NodeIndex, row: &Row, ws: &mut FlatWorkspace) -> Result<()> {
+fn add<R: Runs>(
+    runs: &R,
+    index: &NodeIndex,
+    row: &Row,
+    ws: &mut FlatWorkspace,
+) -> StdResult<(), R::Error> {
     for_each_run(runs, index, row, |x, run| {
         for e in run {
-            let child = e.child as usize;
-            let Some(sum) = ws.sums.get_mut(child) else {
-                return Err(runs.no_child(e.child));
-            };
-            *sum += x * e.weight;
-            ws.touched[child / BLOCK] = true;
+            *runs.sum(&mut ws.sums, e.child)? += x * e.weight;
+            ws.touched[e.child as usize / BLOCK] = true;
         }
         Ok(())
     })

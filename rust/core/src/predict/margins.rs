@@ -1,5 +1,7 @@
 //! The kernel: margins of a node's children for one row.
 
+use std::result::Result as StdResult;
+
 use super::hashing::SlotTable;
 use super::node::{Node, Runs};
 use crate::Result;
@@ -101,12 +103,12 @@ impl Row {
 /// # Errors
 /// Those of `runs` and of `each`.
 #[inline]
-pub(super) fn for_each_run(
-    runs: &impl Runs,
+pub(super) fn for_each_run<R: Runs>(
+    runs: &R,
     index: &NodeIndex,
     row: &Row,
-    mut each: impl FnMut(f32, &[Entry]) -> Result<()>,
-) -> Result<()> {
+    mut each: impl FnMut(f32, &[Entry]) -> StdResult<(), R::Error>,
+) -> StdResult<(), R::Error> {
     if index.is_direct() {
         for (j, x) in row.pairs() {
             each(x, runs.run(j as usize)?)?;
@@ -161,7 +163,9 @@ pub(super) fn margins(node: &Node<'_>, row: &Row, z: &mut Vec<f32>) -> Result<()
     z.clear();
     z.resize(intercepts.len(), 0.0);
     match node {
-        Node::Whole(runs, index) => add(runs, index, row, z)?,
+        Node::Whole(runs, index) => {
+            let Ok(()) = add(runs, index, row, z);
+        }
         Node::Mapped(runs, index) => add(runs, index, row, z)?,
     }
     for (z, &b) in z.iter_mut().zip(intercepts) {
@@ -171,13 +175,15 @@ pub(super) fn margins(node: &Node<'_>, row: &Row, z: &mut Vec<f32>) -> Result<()
 }
 
 /// Add the row's products to the children's sums.
-fn add(runs: &impl Runs, index: &NodeIndex, row: &Row, sums: &mut [f32]) -> Result<()> {
+fn add<R: Runs>(
+    runs: &R,
+    index: &NodeIndex,
+    row: &Row,
+    sums: &mut [f32],
+) -> StdResult<(), R::Error> {
     for_each_run(runs, index, row, |x, run| {
         for e in run {
-            match sums.get_mut(e.child as usize) {
-                Some(sum) => *sum += x * e.weight,
-                None => return Err(runs.no_child(e.child)),
-            }
+            *runs.sum(sums, e.child)? += x * e.weight;
         }
         Ok(())
     })

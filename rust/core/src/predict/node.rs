@@ -1,5 +1,8 @@
 //! A node as prediction sees it, in memory or in a mapped file.
 
+use std::convert::Infallible;
+use std::result::Result as StdResult;
+
 use once_cell::race::OnceBox;
 
 use super::margins::NodeIndex;
@@ -16,24 +19,29 @@ pub(super) enum Node<'a> {
 /// A node in memory, known to be sound.
 #[derive(Debug)]
 pub(super) struct WholeNode<'a> {
-    classifiers: &'a NodeClassifiers,
+    features: &'a [u32],
     /// Of all feature ids where the look-up has them, else of the node's features.
     offsets: &'a [u32],
+    entries: &'a [Entry],
+    intercepts: &'a [f64],
 }
 
 /// The weights of a node, by feature.
 ///
 /// Compiled for each kind of node, so that one in memory pays for no checks.
 pub(super) trait Runs {
+    /// What can go wrong.
+    type Error;
+
     /// Sorted ids of the features that have a weight.
-    fn features(&self) -> Result<&[u32]>;
+    fn features(&self) -> StdResult<&[u32], Self::Error>;
 
     /// The weights of a position among the features, or of a feature id where the
     /// look-up is direct.
-    fn run(&self, at: usize) -> Result<&[Entry]>;
+    fn run(&self, at: usize) -> StdResult<&[Entry], Self::Error>;
 
-    /// The error of a child that the node does not have.
-    fn no_child(&self, child: u32) -> Error;
+    /// The place of a weight's child among the children's sums.
+    fn sum<'s>(&self, sums: &'s mut [f32], child: u32) -> StdResult<&'s mut f32, Self::Error>;
 }
 
 impl<'a> Node<'a> {
@@ -43,8 +51,10 @@ impl<'a> Node<'a> {
             _ => classifiers.offsets(),
         };
         let node = WholeNode {
-            classifiers,
+            features: classifiers.features(),
             offsets,
+            entries: classifiers.entries(),
+            intercepts: classifiers.intercepts(),
         };
         Self::Whole(node, index)
     }
@@ -60,31 +70,34 @@ impl<'a> Node<'a> {
     #[inline]
     pub(super) fn intercepts(&self) -> Result<&'a [f64]> {
         match self {
-            Self::Whole(node, _) => Ok(node.classifiers.intercepts()),
+            Self::Whole(node, _) => Ok(node.intercepts),
             Self::Mapped(node, _) => node.intercepts(),
         }
     }
 }
 
 impl Runs for WholeNode<'_> {
+    type Error = Infallible;
+
     #[inline]
-    fn features(&self) -> Result<&[u32]> {
-        Ok(self.classifiers.features())
+    fn features(&self) -> StdResult<&[u32], Infallible> {
+        Ok(self.features)
     }
 
     #[inline]
-    fn run(&self, at: usize) -> Result<&[Entry]> {
-        let ends = &self.offsets[at..at + 2];
-        Ok(&self.classifiers.entries()[ends[0] as usize..ends[1] as usize])
+    fn run(&self, at: usize) -> StdResult<&[Entry], Infallible> {
+        Ok(&self.entries[self.offsets[at] as usize..self.offsets[at + 1] as usize])
     }
 
-    #[cold]
-    fn no_child(&self, child: u32) -> Error {
-        Error::data(format!("a node has no child {child}"))
+    #[inline]
+    fn sum<'s>(&self, sums: &'s mut [f32], child: u32) -> StdResult<&'s mut f32, Infallible> {
+        Ok(&mut sums[child as usize])
     }
 }
 
 impl Runs for MappedNode<'_> {
+    type Error = Error;
+
     #[inline]
     fn features(&self) -> Result<&[u32]> {
         self.features()
@@ -95,9 +108,10 @@ impl Runs for MappedNode<'_> {
         self.run(at)
     }
 
-    #[cold]
-    fn no_child(&self, child: u32) -> Error {
-        self.no_child(child)
+    #[inline]
+    fn sum<'s>(&self, sums: &'s mut [f32], child: u32) -> Result<&'s mut f32> {
+        sums.get_mut(child as usize)
+            .ok_or_else(|| self.no_child(child))
     }
 }
 

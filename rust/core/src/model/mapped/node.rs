@@ -46,6 +46,7 @@ impl<'a> MappedNode<'a> {
     }
 
     /// The error of a weight that belongs to no child of the node.
+    #[cold]
     pub(crate) fn no_child(&self, child: u32) -> crate::Error {
         self.entries
             .error(&format!("is damaged: there is no child {child}"))
