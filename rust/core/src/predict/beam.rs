@@ -1,7 +1,7 @@
 //! Beam search down a label tree.
 
-use super::margins::{Row, margins};
-use super::node::{TreeIndex, node};
+use super::margins::Row;
+use super::node::{TreeIndex, node_margins};
 use super::top_k::{Candidate, TopK};
 use crate::Result;
 use crate::model::{Scoring, StoredModel};
@@ -106,8 +106,7 @@ pub(super) fn search(
                 break;
             }
             let id = parent.id as usize;
-            let node = node(tree.model, tree.index, tree.id, id)?;
-            margins(&node, row, &mut ws.z)?;
+            node_margins(tree.model, tree.index, tree.id, id, row, &mut ws.z)?;
             tree.scoring.paths(parent.score, &ws.z, &mut ws.scores);
             let scored = ws.z.iter().zip(&ws.scores);
             for (child, (&z, &score)) in label_tree.children(id).zip(scored) {

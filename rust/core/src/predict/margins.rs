@@ -3,8 +3,7 @@
 use std::result::Result as StdResult;
 
 use super::hashing::SlotTable;
-use super::node::{Node, Runs};
-use crate::Result;
+use super::node::Runs;
 use crate::model::{Entry, NodeClassifiers};
 use crate::sparse::{CsrView, append_normalized};
 
@@ -157,41 +156,32 @@ pub(super) fn finish(sum: f32, intercept: f64) -> f32 {
 /// All margins of a node's children into `z`, which is resized.
 ///
 /// # Errors
-/// [`crate::Error::Format`] where the file of a mapped model is damaged.
-pub(super) fn margins(node: &Node<'_>, row: &Row, z: &mut Vec<f32>) -> Result<()> {
-    let intercepts = node.intercepts()?;
+/// Those of `runs`.
+pub(super) fn margins<R: Runs>(
+    runs: &R,
+    index: &NodeIndex,
+    row: &Row,
+    z: &mut Vec<f32>,
+) -> StdResult<(), R::Error> {
+    let intercepts = runs.intercepts()?;
     z.clear();
     z.resize(intercepts.len(), 0.0);
-    match node {
-        Node::Whole(runs, index) => {
-            let Ok(()) = add(runs, index, row, z);
+    for_each_run(runs, index, row, |x, run| {
+        for e in run {
+            *runs.sum(z, e.child)? += x * e.weight;
         }
-        Node::Mapped(runs, index) => add(runs, index, row, z)?,
-    }
+        Ok(())
+    })?;
     for (z, &b) in z.iter_mut().zip(intercepts) {
         *z = finish(*z, b);
     }
     Ok(())
 }
 
-/// Add the row's products to the children's sums.
-fn add<R: Runs>(
-    runs: &R,
-    index: &NodeIndex,
-    row: &Row,
-    sums: &mut [f32],
-) -> StdResult<(), R::Error> {
-    for_each_run(runs, index, row, |x, run| {
-        for e in run {
-            *runs.sum(sums, e.child)? += x * e.weight;
-        }
-        Ok(())
-    })
-}
-
 #[cfg(test)]
 #[allow(clippy::float_cmp)]
 mod tests {
+    use super::super::node::WholeNode;
     use super::*;
     use crate::model::ChildWeights;
 
@@ -233,15 +223,15 @@ mod tests {
         ] {
             let mut row = Row::new(hashed);
             row.load(x, 0, false);
-            margins(&Node::whole(&node, index), &row, &mut z).unwrap();
+            let Ok(()) = margins(&WholeNode::new(&node, index), index, &row, &mut z);
             // 1 * 0.5 - 4 + 0.25 and 4 * 2 + 0.5 * 3 - 1
             assert_eq!(z, [-3.25, 8.5]);
             row.load(x, 1, true);
-            margins(&Node::whole(&node, index), &row, &mut z).unwrap();
+            let Ok(()) = margins(&WholeNode::new(&node, index), index, &row, &mut z);
             assert_eq!(z, [0.25, -1.0], "an empty row scores the intercepts");
             // So short a row asks the table of the node.
             row.load(x, 2, false);
-            margins(&Node::whole(&node, index), &row, &mut z).unwrap();
+            let Ok(()) = margins(&WholeNode::new(&node, index), index, &row, &mut z);
             assert_eq!(z, [-3.75, 7.0]);
         }
     }

@@ -5,8 +5,8 @@ use std::result::Result as StdResult;
 
 use once_cell::race::OnceBox;
 
-use super::margins::NodeIndex;
-use crate::model::{Entry, MappedNode, NodeClassifiers, StoredModel};
+use super::margins::{NodeIndex, Row, margins};
+use crate::model::{Entry, MappedModel, MappedNode, NodeClassifiers, StoredModel};
 use crate::{Error, Result};
 
 /// A node's classifiers with their look-up.
@@ -33,6 +33,9 @@ pub(super) trait Runs {
     /// What can go wrong.
     type Error;
 
+    /// One intercept per child.
+    fn intercepts(&self) -> StdResult<&[f64], Self::Error>;
+
     /// Sorted ids of the features that have a weight.
     fn features(&self) -> StdResult<&[u32], Self::Error>;
 
@@ -44,21 +47,23 @@ pub(super) trait Runs {
     fn sum<'s>(&self, sums: &'s mut [f32], child: u32) -> StdResult<&'s mut f32, Self::Error>;
 }
 
-impl<'a> Node<'a> {
-    pub(super) fn whole(classifiers: &'a NodeClassifiers, index: &'a NodeIndex) -> Self {
+impl<'a> WholeNode<'a> {
+    #[inline]
+    pub(super) fn new(classifiers: &'a NodeClassifiers, index: &'a NodeIndex) -> Self {
         let offsets = match index {
             NodeIndex::Direct(starts) => starts,
             _ => classifiers.offsets(),
         };
-        let node = WholeNode {
+        Self {
             features: classifiers.features(),
             offsets,
             entries: classifiers.entries(),
             intercepts: classifiers.intercepts(),
-        };
-        Self::Whole(node, index)
+        }
     }
+}
 
+impl<'a> Node<'a> {
     /// Whether no row's own table is asked.
     pub(super) fn is_direct(&self) -> bool {
         match self {
@@ -80,6 +85,11 @@ impl Runs for WholeNode<'_> {
     type Error = Infallible;
 
     #[inline]
+    fn intercepts(&self) -> StdResult<&[f64], Infallible> {
+        Ok(self.intercepts)
+    }
+
+    #[inline]
     fn features(&self) -> StdResult<&[u32], Infallible> {
         Ok(self.features)
     }
@@ -97,6 +107,11 @@ impl Runs for WholeNode<'_> {
 
 impl Runs for MappedNode<'_> {
     type Error = Error;
+
+    #[inline]
+    fn intercepts(&self) -> Result<&[f64]> {
+        self.intercepts()
+    }
 
     #[inline]
     fn features(&self) -> Result<&[u32]> {
@@ -163,11 +178,10 @@ impl TreeIndex {
     }
 }
 
-/// A node of a tree that has this look-up.
+/// A node with its look-up.
 ///
 /// # Errors
 /// [`Error::Format`] where the file of a mapped model is damaged.
-#[inline]
 pub(super) fn node<'a>(
     model: &'a StoredModel,
     index: &'a [TreeIndex],
@@ -178,15 +192,52 @@ pub(super) fn node<'a>(
         StoredModel::Whole(model) => {
             let classifiers = &model.trees()[t].nodes()[node];
             let index = index[t].get(node, || Ok(classifiers.features()))?;
-            Ok(Node::whole(classifiers, index))
+            Ok(Node::Whole(WholeNode::new(classifiers, index), index))
         }
         StoredModel::Mapped(model) => {
-            let mapped = model.node(t, node);
-            if mapped.is_direct() {
-                return Ok(Node::Mapped(mapped, &NodeIndex::Stored));
-            }
-            let index = index[t].get(node, || mapped.features())?;
-            Ok(Node::Mapped(mapped, index))
+            let (node, index) = mapped_node(model, index, t, node)?;
+            Ok(Node::Mapped(node, index))
+        }
+    }
+}
+
+fn mapped_node<'a>(
+    model: &'a MappedModel,
+    index: &'a [TreeIndex],
+    t: usize,
+    node: usize,
+) -> Result<(MappedNode<'a>, &'a NodeIndex)> {
+    let mapped = model.node(t, node);
+    if mapped.is_direct() {
+        return Ok((mapped, &NodeIndex::Stored));
+    }
+    let index = index[t].get(node, || mapped.features())?;
+    Ok((mapped, index))
+}
+
+/// All margins of a node's children into `z`, which is resized.
+///
+/// # Errors
+/// As [`node`].
+#[inline]
+pub(super) fn node_margins(
+    model: &StoredModel,
+    index: &[TreeIndex],
+    t: usize,
+    id: usize,
+    row: &Row,
+    z: &mut Vec<f32>,
+) -> Result<()> {
+    match model {
+        StoredModel::Whole(model) => {
+            let classifiers = &model.trees()[t].nodes()[id];
+            let index = index[t].get(id, || Ok(classifiers.features()))?;
+            let Ok(()) = margins(&WholeNode::new(classifiers, index), index, row, z);
+            Ok(())
+        }
+        StoredModel::Mapped(model) => {
+            let (node, index) = mapped_node(model, index, t, id)?;
+            margins(&node, index, row, z)
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Scores of chosen (row, label) pairs, along the one path to each label.
 
 use super::blocks;
-use super::margins::{Row, margins};
-use super::node::{Node, node};
+use super::margins::Row;
+use super::node::node_margins;
 use super::predictor::Predictor;
 use crate::parallel::Control;
 use crate::sparse::CsrView;
@@ -102,8 +102,9 @@ impl Predictor {
             // Added from the root down, as the beam does.
             let mut path = 0.0;
             for &(id, position) in way.iter().rev() {
-                let node = || node(&self.model, &self.index, t, id as usize);
-                let z = memo.margins(t, id, node, row)?;
+                let z = memo.margins(t, id, |z| {
+                    node_margins(&self.model, &self.index, t, id as usize, row, z)
+                })?;
                 path += scoring.step(z[position as usize]);
             }
             sum += scoring.score(path);
@@ -137,16 +138,15 @@ impl Memo {
         }
     }
 
-    fn margins<'a>(
+    fn margins(
         &mut self,
         t: usize,
         id: u32,
-        node: impl FnOnce() -> Result<Node<'a>>,
-        row: &Row,
+        evaluate: impl FnOnce(&mut Vec<f32>) -> Result<()>,
     ) -> Result<&[f32]> {
         let z = &mut self.margins[t][id as usize];
         if z.is_empty() {
-            margins(&node()?, row, z)?;
+            evaluate(z)?;
             self.evaluated.push((t, id));
         }
         Ok(z)
