@@ -86,7 +86,7 @@ fn predictions(n: u32) {
         seed: 0,
     };
     let tree = build(features.view(), &shape, &control).unwrap();
-    let predictor = Predictor::new(model(&mut draw, tree));
+    let predictor = Predictor::new(model(&mut draw, tree)).unwrap();
     let query = Query {
         beam_size: 10,
         allowed: None,

@@ -79,7 +79,7 @@ fn predict(c: &mut Criterion) {
     let mut group = c.benchmark_group("predict_top5");
     group.throughput(Throughput::Elements(N_ROWS as u64));
     for (name, model) in [("one_vs_rest", &flat), ("beam10", &deep)] {
-        let predictor = Predictor::new(model.clone());
+        let predictor = Predictor::new(model.clone()).unwrap();
         group.bench_function(name, |b| {
             b.iter(|| predictor.top_k(black_box(x.view()), 5, query, &Control::default()));
         });

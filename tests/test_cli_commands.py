@@ -56,6 +56,20 @@ def test_train_writes_the_model_that_the_options_describe(
     assert len(model.certificate_) == 7
 
 
+def test_train_writes_a_mapped_file(files, capsys, tmp_path):
+    for name, options in (("coded", []), ("mapped", ["--mapped"])):
+        run(capsys, "train", files / "train.txt", "-o", tmp_path / name, *options)
+    told = [
+        run(capsys, "predict", tmp_path / name, files / "test.txt")
+        for name in ("coded", "mapped")
+    ]
+    assert told[0] == told[1]
+    mapped = proxtree.load(tmp_path / "mapped")
+    assert mapped._fitted.model.is_mapped
+    mapped.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "coded").read_bytes()
+
+
 def test_train_makes_a_tree_by_default(files, problem, capsys, tmp_path):
     options = ["--alpha", "0.25", "--n-clusters", "2", "--n-trees", "2", "--seed", "5"]
     options += ["--max-depth", "3", "--clustering", "balanced", "--max-sweeps", "7"]

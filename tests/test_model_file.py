@@ -175,9 +175,9 @@ def test_damaged_files_are_format_errors_that_name_the_file(tmp_path):
         path.write_bytes(broken)
         with pytest.raises(FormatError, match="m: not a proxtree model"):
             Model.load(path)
-    newer = data.replace(rb"format_version\":2", rb"format_version\":3")
+    newer = data.replace(rb"format_version\":2", rb"format_version\":4")
     path.write_bytes(newer)
-    with pytest.raises(FormatError, match=r"version 3.*reads format versions 1 to 2"):
+    with pytest.raises(FormatError, match=r"version 4.*reads format versions 1 to 3"):
         Model.load(path)
 
 

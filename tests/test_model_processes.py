@@ -17,8 +17,8 @@ from proxtree._core import Model
 WATCHDOG_S = 20
 
 
-@pytest.fixture(scope="module")
-def model_and_rows():
+@pytest.fixture(scope="module", params=["whole", "mapped"])
+def model_and_rows(request, tmp_path_factory):
     rng = np.random.default_rng(3)
     coef = sp.random(500, 400, 0.05, "csr", np.float32, rng)
     x = sp.random(400, 400, 0.05, "csr", np.float32, rng)
@@ -28,6 +28,11 @@ def model_and_rows():
         untrained=np.array([], np.int32),
         normalize=True,
     )
+    if request.param == "mapped":
+        path = tmp_path_factory.mktemp("mapped") / "m"
+        model.save(path, class_name="", settings="", extra=[], mapped=True)
+        model = Model.load(path)[0]
+        assert model.is_mapped
     return model, (x.indptr, x.indices, x.data, x.shape)
 
 

@@ -347,11 +347,13 @@ class LinearModel(Estimator):
             )
         return model.score_pairs(x, row_ids, label_ids, n_threads=self._threads(None))
 
-    def save(self, path: PathArgument, *, certificates: bool = False) -> None:
+    def save(
+        self, path: PathArgument, *, certificates: bool = False, mapped: bool = False
+    ) -> None:
         """Save the fitted model as one file at exactly `path`.
 
         A file that is there is replaced once the new one is complete.
-        `proxtree.load` reads it.
+        `proxtree.load` reads it, in either layout.
 
         Parameters
         ----------
@@ -359,6 +361,25 @@ class LinearModel(Estimator):
             Any name; no suffix is added.
         certificates : bool, default=False
             Whether `certificate_` is kept, about 60 bytes a problem.
+        mapped : bool, default=False
+            Whether the weights are kept as they lie in memory, 8 bytes each and
+            their indices, instead of coded in a fraction of that. Such a file is
+            mapped: `load` takes the same short time for any number of weights,
+            predictions read what they touch, processes share it. Predictions are
+            the same, bit for bit. See Notes.
+
+        Notes
+        -----
+        `load` checks a coded file as a whole. Of a mapped one it checks all but
+        the weights and what finds them; these are checked, by checksums of 4096
+        bytes each, when a prediction first needs them, so that damage is a
+        `FormatError` then. What needs all weights (`coef_`, `nodes`, `save`,
+        `size_report`, pickling) copies and checks them all.
+
+        The file must stay as it is while a model uses it: writing into it in place
+        may change scores, and cutting it short ends the process, as with
+        `numpy.memmap`. Replacing it, as `save` does, or deleting it is safe, but
+        not allowed by Windows while it is in use.
 
         Raises
         ------
@@ -367,7 +388,12 @@ class LinearModel(Estimator):
         NotFittedError
             Before `fit`.
         """
-        _persistence.save(self, path, check_bool(certificates, "certificates"))
+        _persistence.save(
+            self,
+            path,
+            certificates=check_bool(certificates, "certificates"),
+            mapped=check_bool(mapped, "mapped"),
+        )
 
     def _checked(self, X: Any) -> CsrArg:
         return csr_arg(check_X(X, n_features=self.n_features_in_))

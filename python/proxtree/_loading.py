@@ -26,7 +26,9 @@ def load(path: PathArgument) -> LinearOneVsRest | LinearLabelTree:
     Parameters
     ----------
     path : str, bytes or os.PathLike
-        What `save` wrote. Nothing in a model file is ever executed.
+        What `save` wrote, in either layout: a coded file is read and decoded, one
+        saved with `mapped=True` is mapped and must stay as it is while the model
+        lives (see Notes of `save`). Nothing in a model file is ever executed.
 
     Returns
     -------
@@ -38,7 +40,8 @@ def load(path: PathArgument) -> LinearOneVsRest | LinearLabelTree:
     Raises
     ------
     FormatError
-        If the file is damaged, or is no model of this version; says which.
+        If the file is damaged, or is no model of this version; says which. Damage
+        to the weights of a mapped file is found when they are first needed.
     OSError
         If it cannot be read.
     """

@@ -25,7 +25,9 @@ _NAMES = {dtype: name for name, dtype in TYPES.items()}
 PREFIX = "certificate."
 
 
-def save(estimator: LinearModel, path: PathArgument, certificates: bool) -> None:
+def save(
+    estimator: LinearModel, path: PathArgument, certificates: bool, mapped: bool
+) -> None:
     """Write a fitted estimator to exactly `path`."""
     fitted = estimator._fitted_or_raise()
     extra = []
@@ -39,6 +41,7 @@ def save(estimator: LinearModel, path: PathArgument, certificates: bool) -> None
         class_name=type(estimator).__name__,
         settings=_settings(estimator),
         extra=extra,
+        mapped=mapped,
     )
 
 

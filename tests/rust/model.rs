@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use proxtree_core::model::{
-    ChildWeights, Description, Entry, Extra, LinearTreeModel, NodeClassifiers, Scoring,
-    TrainedTree, from_bytes, load, save, to_bytes,
+    ChildWeights, Description, Entry, Extra, Layout, LinearTreeModel, NodeClassifiers, Scoring,
+    StoredModel, TrainedTree, from_bytes, load, save, to_bytes,
 };
 use proxtree_core::parallel::Control;
 use proxtree_core::predict::{Predictor, Query};
@@ -145,8 +145,9 @@ fn files_give_back_what_was_saved() {
     let folder = tempfile::tempdir().unwrap();
     for (i, model) in [flat_model(), deep_model()].into_iter().enumerate() {
         let path = folder.path().join(format!("model {i}"));
-        save(&path, &model, &description()).unwrap();
-        assert_eq!(load(&path).unwrap(), (model.clone(), description()));
+        save(&path, &model, &description(), Layout::Coded).unwrap();
+        let (read, about) = load(&path).unwrap();
+        assert_eq!((&*read.whole().unwrap(), about), (&model, description()));
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!(bytes, to_bytes(&model, &description()).unwrap());
     }
@@ -215,7 +216,7 @@ fn foreign_and_newer_files_are_told_apart() {
     newer[at.unwrap() + version.len() - 1] = b'7';
     let e = message(&newer);
     assert!(
-        e.contains("format version 7") && e.contains("reads format versions 1 to 2"),
+        e.contains("format version 7") && e.contains("reads format versions 1 to 3"),
         "{e}"
     );
 
@@ -250,7 +251,7 @@ fn golden(name: &str) -> PathBuf {
         .join(name)
 }
 
-fn top(model: LinearTreeModel, row: &[f32]) -> (Vec<i32>, Vec<f32>) {
+fn top(model: StoredModel, row: &[f32]) -> (Vec<i32>, Vec<f32>) {
     let indices: Vec<u32> = (0..row.len() as u32).collect();
     let indptr = [0, row.len() as u64];
     let x = CsrView::new(1, row.len(), &indptr, &indices, row).unwrap();
@@ -258,7 +259,9 @@ fn top(model: LinearTreeModel, row: &[f32]) -> (Vec<i32>, Vec<f32>) {
         beam_size: 10,
         allowed: None,
     };
-    let top = Predictor::new(model).top_k(x, 3, query, &Control::default());
+    let top = Predictor::new(model)
+        .unwrap()
+        .top_k(x, 3, query, &Control::default());
     let top = top.unwrap();
     (top.labels, top.scores)
 }
@@ -304,6 +307,7 @@ fn golden_tree_predicts_as_by_hand() {
 fn version_1_turns_into_version_2() {
     for name in ["one_vs_rest", "label_tree"] {
         let old = load(&golden(&format!("{name}_v1.model"))).unwrap();
+        let old = (old.0.whole().unwrap().into_owned(), old.1);
         let bytes = to_bytes(&old.0, &old.1).unwrap();
         assert_eq!(from_bytes(&bytes).unwrap(), old);
         assert_eq!(

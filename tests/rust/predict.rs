@@ -214,7 +214,7 @@ proptest! {
         let margin = LinearTreeModel::new(
             n_features, vec![flat.clone()], Scoring::Margin, false, untrained.clone(),
         ).unwrap();
-        let predictor = Predictor::new(margin);
+        let predictor = Predictor::new(margin).unwrap();
         let top = top_k(&predictor, &x, k, ALL);
         let some = top_k(&predictor, &x, k, Query { allowed: Some(&allowed), ..ALL });
         let control = Control::default();
@@ -237,7 +237,7 @@ proptest! {
         let squared = LinearTreeModel::new(
             n_features, vec![flat], Scoring::Squared, false, untrained,
         ).unwrap();
-        let tree = top_k(&Predictor::new(squared), &x, k, ALL);
+        let tree = top_k(&Predictor::new(squared).unwrap(), &x, k, ALL);
         prop_assert_eq!(&tree.labels, &top.labels);
         for (&score, &z) in tree.scores.iter().zip(&top.scores) {
             let expected = step(Scoring::Squared, f64::from(z)).exp();
@@ -258,7 +258,7 @@ proptest! {
         let model = LinearTreeModel::new(n_features, vec![one], scoring, false, vec![]).unwrap();
         let x = matrix(&mut draw, 4, n_features);
         let beam = if wide { n_nodes } else { beam };
-        let predictor = Predictor::new(model.clone());
+        let predictor = Predictor::new(model.clone()).unwrap();
         let query = Query { beam_size: beam, allowed: None };
         let top = top_k(&predictor, &x, k, query);
         let control = Control::default();
@@ -308,7 +308,7 @@ proptest! {
                 }
             }
         }
-        let predictor = Predictor::new(model);
+        let predictor = Predictor::new(model).unwrap();
         let (mut rows, mut labels) = (Vec::new(), Vec::new());
         for _ in 0..30 {
             rows.push(draw.below(3) as u32);
@@ -360,7 +360,7 @@ fn threads_and_batches_change_nothing() {
         (trees, Scoring::Cubed),
     ] {
         let model = LinearTreeModel::new(n_features, trees, scoring, true, vec![3]).unwrap();
-        let predictor = Predictor::new(model);
+        let predictor = Predictor::new(model).unwrap();
         let alone = top_k(&predictor, &x, 5, query);
         for n_threads in [1, 2, 5] {
             let pooled = with_pool(n_threads, || {
@@ -398,7 +398,7 @@ fn normalizing_inside_equals_normalizing_before() {
     let of = |normalize| {
         let model =
             LinearTreeModel::new(10, vec![flat.clone()], Scoring::Margin, normalize, vec![]);
-        Predictor::new(model.unwrap())
+        Predictor::new(model.unwrap()).unwrap()
     };
     let inside = top_k(&of(true), &x, 4, ALL);
     assert_eq!(inside, top_k(&of(false), &unit, 4, ALL));

@@ -48,7 +48,7 @@ fn a_touched_label_ties_with_an_untouched_one() {
     let flat = TrainedTree::new(LabelTree::flat(200).unwrap(), vec![one_feature(&children)]);
     let model =
         LinearTreeModel::new(1, vec![flat.unwrap()], Scoring::Margin, false, vec![]).unwrap();
-    let predictor = Predictor::new(model);
+    let predictor = Predictor::new(model).unwrap();
     let top = top_k(&predictor, &one_row(1, 1.0), 1, ALL);
     assert_eq!((top.labels, top.scores), (vec![5], vec![0.5]));
     let top = top_k(&predictor, &one_row(1, 1.0), 3, ALL);
@@ -66,7 +66,7 @@ fn ensembles_break_ties_by_leaf_margins() {
         flat(&[(1.0, 0.0), (2.0, 0.0), (4.0, 0.0)]),
     ];
     let model = LinearTreeModel::new(1, trees, Scoring::Squared, false, vec![]).unwrap();
-    let top = top_k(&Predictor::new(model), &one_row(1, 1.0), 3, ALL);
+    let top = top_k(&Predictor::new(model).unwrap(), &one_row(1, 1.0), 3, ALL);
     assert_eq!((top.labels, top.scores), (vec![2, 1, 0], vec![1.0; 3]));
 }
 
@@ -94,7 +94,7 @@ fn extreme_margins_are_finite_and_ordered() {
         data: vec![f32::MAX, f32::MAX],
     };
     // Label 0 sums +inf and -inf: no number, so the worst margin.
-    let top = top_k(&Predictor::new(model), &x, 3, ALL);
+    let top = top_k(&Predictor::new(model).unwrap(), &x, 3, ALL);
     assert_eq!(top.labels, [1, 2, 0]);
     assert_eq!(top.scores, [f32::MAX, f32::MAX, f32::MIN]);
 }
@@ -109,7 +109,7 @@ fn wrong_arguments_are_named() {
     ];
     let deep = TrainedTree::new(tree, nodes).unwrap();
     let model = LinearTreeModel::new(6, vec![deep], Scoring::Squared, false, vec![]).unwrap();
-    let predictor = Predictor::new(model);
+    let predictor = Predictor::new(model).unwrap();
     let control = Control::default();
     let (x, wide) = (one_row(6, 1.0), one_row(7, 1.0));
     let allowed = Query {

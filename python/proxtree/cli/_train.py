@@ -46,6 +46,11 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="keep every problem's certificate in the file",
     )
+    parser.add_argument(
+        "--mapped",
+        action="store_true",
+        help="write a larger file that is mapped and starts at once, whatever its size",
+    )
     _options.add_data_options(parser)
     _options.add_estimator_options(parser)
 
@@ -62,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
     start = time.perf_counter()
     estimator = _options.estimator(args, Y.shape[1]).fit(X, Y)
     wall = time.perf_counter() - start
-    estimator.save(args.output, certificates=args.certificates)
+    estimator.save(args.output, certificates=args.certificates, mapped=args.mapped)
     facts = {
         "model": args.output,
         "n_samples": X.shape[0],

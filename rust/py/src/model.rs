@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use proxtree_core::model::{
-    self, ChildWeights, Description, Extra, LinearTreeModel, NodeClassifiers, Scoring, TrainedTree,
+    self, ChildWeights, Description, Extra, Layout, LinearTreeModel, NodeClassifiers, Scoring,
+    StoredModel, TrainedTree,
 };
 use proxtree_core::parallel::{self, Control};
 use proxtree_core::predict::{Predictor, Query};
@@ -43,9 +44,14 @@ type Loaded<'py> = (Model, String, String, Vec<ExtraTuple<'py>>);
 #[pyclass(frozen, module = "proxtree._core")]
 pub(crate) struct Model(Predictor);
 
-impl From<LinearTreeModel> for Model {
-    fn from(model: LinearTreeModel) -> Self {
-        Self(Predictor::new(model))
+impl Model {
+    /// A model with the predictor's index.
+    pub(crate) fn indexed(model: impl Into<StoredModel>) -> Result<Self> {
+        Predictor::new(model).map(Self)
+    }
+
+    fn model(&self) -> &StoredModel {
+        self.0.model()
     }
 }
 
@@ -54,8 +60,8 @@ impl Model {
     #[new]
     #[pyo3(signature = (data, /))]
     fn new(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
-        let (model, _) = runtime::run(py, 1, None, |_| model::from_bytes(data).map(indexed))?;
-        Ok(model)
+        let read = |_: &Control| model::from_bytes(data).and_then(indexed);
+        Ok(runtime::run(py, 1, None, read)?.0)
     }
 
     /// One-vs-rest from label-major weights.
@@ -76,15 +82,11 @@ impl Model {
             let tree = LabelTree::flat(coef.n_rows())?;
             let tree = TrainedTree::new(tree, vec![classifiers(coef, intercept)?])?;
             let n_features = coef.n_cols();
-            LinearTreeModel::new(
-                n_features,
-                vec![tree],
-                Scoring::Margin,
-                normalize,
-                untrained.to_vec(),
-            )
+            let untrained = untrained.to_vec();
+            let scoring = Scoring::Margin;
+            LinearTreeModel::new(n_features, vec![tree], scoring, normalize, untrained)
+                .and_then(Self::indexed)
         })
-        .map(Self::from)
     }
 
     /// Trees from the label-major weights of their nodes.
@@ -120,8 +122,8 @@ impl Model {
         runtime::run_here(py, |_| {
             let scoring = Scoring::from_name(scoring)?;
             LinearTreeModel::new(n_features, trained, scoring, normalize, untrained.to_vec())
+                .and_then(Self::indexed)
         })
-        .map(Self::from)
     }
 
     /// Best labels of each row: int32 ids and float32 scores of shape (n, k).
@@ -214,10 +216,8 @@ impl Model {
         tree: usize,
         node: usize,
     ) -> PyResult<(CsrTuple<'py>, Array1<'py, f64>)> {
-        let node = self
-            .trained(tree)?
-            .nodes()
-            .get(node)
+        let found = runtime::run_here(py, |_| self.model().classifiers(tree, node))?;
+        let node = found
             .ok_or_else(|| PyIndexError::new_err(format!("tree {tree} has no node {node}")))?;
         let coef = node.coef(self.n_features());
         Ok((
@@ -232,7 +232,12 @@ impl Model {
         py: Python<'py>,
         tree: usize,
     ) -> PyResult<(Array1<'py, u32>, Array1<'py, u32>)> {
-        let tree = self.trained(tree)?.tree();
+        if tree >= self.n_trees() {
+            return Err(PyIndexError::new_err(format!(
+                "the model has no tree {tree}"
+            )));
+        }
+        let tree = self.model().tree(tree);
         Ok((
             PyArray1::from_slice(py, tree.child_ptr()),
             PyArray1::from_slice(py, tree.encoded_children()),
@@ -251,19 +256,27 @@ impl Model {
 
     #[getter]
     fn n_trees(&self) -> usize {
-        self.model().trees().len()
+        self.model().n_trees()
     }
 
     /// Internal nodes of all trees together.
     #[getter]
     fn n_nodes(&self) -> usize {
-        self.model().trees().iter().map(|t| t.nodes().len()).sum()
+        (0..self.n_trees())
+            .map(|t| self.model().tree(t).n_nodes())
+            .sum()
     }
 
     /// Weights and intercepts that are not zero.
     #[getter]
     fn n_nonzero(&self) -> usize {
         self.model().n_nonzero()
+    }
+
+    /// Whether the weights are in a mapped file.
+    #[getter]
+    fn is_mapped(&self) -> bool {
+        self.model().is_mapped()
     }
 
     #[getter]
@@ -292,7 +305,7 @@ impl Model {
     #[getter]
     fn size_bytes(&self, py: Python<'_>) -> PyResult<usize> {
         let bytes = runtime::run(py, 1, None, |_| {
-            model::to_bytes(self.model(), &Description::default())
+            model::to_bytes(&*self.model().whole()?, &Description::default())
         })?;
         Ok(bytes.len())
     }
@@ -307,12 +320,14 @@ impl Model {
         extra: Vec<ExtraTuple<'py>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let description = describe(class_name, settings, extra);
-        let bytes = runtime::run(py, 1, None, |_| model::to_bytes(self.model(), &description))?;
+        let bytes = runtime::run(py, 1, None, |_| {
+            model::to_bytes(&*self.model().whole()?, &description)
+        })?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Write the model's file to exactly `path`.
-    #[pyo3(signature = (path, *, class_name, settings, extra))]
+    /// Write the model's file to exactly `path`, coded or to be mapped.
+    #[pyo3(signature = (path, *, class_name, settings, extra, mapped = false))]
     fn save(
         &self,
         py: Python<'_>,
@@ -320,24 +335,32 @@ impl Model {
         class_name: &str,
         settings: &str,
         extra: Vec<ExtraTuple<'_>>,
+        mapped: bool,
     ) -> PyResult<()> {
         let description = describe(class_name, settings, extra);
+        let layout = if mapped {
+            Layout::Mapped
+        } else {
+            Layout::Coded
+        };
         runtime::run(py, 1, None, |_| {
-            model::save(&path, self.model(), &description)
+            model::save(&path, &*self.model().whole()?, &description, layout)
         })
     }
 
     /// Read what `to_bytes` gave: `(model, class_name, settings, extra)`.
     #[staticmethod]
     fn from_bytes<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Loaded<'py>> {
-        let loaded = runtime::run(py, 1, None, |_| model::from_bytes(data).map(indexed))?;
+        let read = |_: &Control| model::from_bytes(data).and_then(indexed);
+        let loaded = runtime::run(py, 1, None, read)?;
         Ok(loaded_to_py(py, loaded))
     }
 
-    /// Read a model's file: `(model, class_name, settings, extra)`.
+    /// Read or map a model's file: `(model, class_name, settings, extra)`.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Loaded<'_>> {
-        let loaded = runtime::run(py, 1, None, |_| model::load(&path).map(indexed))?;
+        let read = |_: &Control| model::load(&path).and_then(indexed);
+        let loaded = runtime::run(py, 1, None, read)?;
         Ok(loaded_to_py(py, loaded))
     }
 
@@ -346,20 +369,6 @@ impl Model {
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let data = slf.get().to_bytes(slf.py(), "", "", vec![])?;
         Ok((slf.get_type().into_any(), (data,)))
-    }
-}
-
-impl Model {
-    /// The core's model.
-    pub(crate) fn model(&self) -> &LinearTreeModel {
-        self.0.model()
-    }
-
-    fn trained(&self, tree: usize) -> PyResult<&TrainedTree> {
-        self.model()
-            .trees()
-            .get(tree)
-            .ok_or_else(|| PyIndexError::new_err(format!("the model has no tree {tree}")))
     }
 }
 
@@ -378,8 +387,8 @@ fn ids<'a>(array: &'a PyReadonlyArray1<'_, i32>) -> PyResult<&'a [u32]> {
 }
 
 /// A read model with the predictor's index, built away from the interpreter.
-fn indexed((model, about): (LinearTreeModel, Description)) -> (Model, Description) {
-    (model.into(), about)
+fn indexed<M: Into<StoredModel>>((model, about): (M, Description)) -> Result<(Model, Description)> {
+    Model::indexed(model).map(|model| (model, about))
 }
 
 /// Little work here, more through the door, by all CPUs if no number is given.

@@ -230,7 +230,7 @@ pub(crate) fn train<'py>(
         let (model, records) =
             train_model(x.matrix()?, y.pattern()?, sample_weight, plan, control)?;
         // The predictor's index is built in here too, without the interpreter.
-        Ok((Model::from(model), records))
+        Ok((Model::indexed(model)?, records))
     })?;
     let records = records
         .iter()

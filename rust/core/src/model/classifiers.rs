@@ -165,6 +165,23 @@ impl NodeClassifiers {
         &self.intercepts
     }
 
+    /// Where the run of every feature id below `n_features` starts, one more at the
+    /// end: offsets that need no search. None where they would take more room than
+    /// the weights; [`direct_offsets_pay`] knows without the weights.
+    pub(crate) fn direct_offsets(&self, n_features: usize) -> Option<Vec<u32>> {
+        if !direct_offsets_pay(n_features, self.entries.len()) {
+            return None;
+        }
+        let mut starts = vec![0u32; n_features + 1];
+        let mut done = 0;
+        for (&feature, &start) in self.features.iter().zip(&self.offsets) {
+            starts[done..=feature as usize].fill(start);
+            done = feature as usize + 1;
+        }
+        starts[done..].fill(self.entries.len() as u32);
+        Some(starts)
+    }
+
     /// Round the intercepts to `f32`, the precision of a deep tree's file.
     ///
     /// # Errors
@@ -209,6 +226,11 @@ impl NodeClassifiers {
         };
         CsrMatrix { pattern, data }
     }
+}
+
+/// Whether an offset for every feature takes no more room than the weights.
+pub(super) fn direct_offsets_pay(n_features: usize, n_entries: usize) -> bool {
+    n_features <= 2 * n_entries
 }
 
 /// The weights of a child that are not zero.

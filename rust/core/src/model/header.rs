@@ -5,26 +5,33 @@ use serde_json::{Map, Value};
 
 use crate::{Error, Result};
 
-/// The version of the layout that is written; all from 1 on are read.
+/// The version of the coded layout that is written; all from 1 on are read.
 pub const FORMAT_VERSION: u64 = 2;
+
+/// The version of the layout that is used where it lies; the last that is read.
+pub(super) const MAPPED_VERSION: u64 = 3;
 
 const PACKAGE_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The text of a document, with versions and its own checksum added. Keys are
 /// sorted, so equal documents have equal texts.
-pub(super) fn seal(mut document: Value) -> String {
-    document["format_version"] = FORMAT_VERSION.into();
+pub(super) fn seal(mut document: Value, version: u64) -> String {
+    document["format_version"] = version.into();
     document["package_version"] = PACKAGE_VERSION.into();
     let sum = crc32fast::hash(document.to_string().as_bytes());
     document["crc32"] = sum.into();
     document.to_string()
 }
 
-/// CRC-32 of a section: its type and shape as printed, then its bytes.
-pub(super) fn checksum(dtype: Dtype, shape: &[usize], bytes: &[u8]) -> u32 {
+/// CRC-32 of a section: its type and shape as printed, then its bytes, piece by piece.
+pub(super) fn checksum<'a>(
+    dtype: Dtype,
+    shape: &[usize],
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(format!("{dtype}{shape:?}").as_bytes());
-    hasher.update(bytes);
+    pieces.into_iter().for_each(|piece| hasher.update(piece));
     hasher.finalize()
 }
 
@@ -45,12 +52,12 @@ impl Header {
         };
         // First of all: a later version may have changed the rest.
         let version = fields.get("format_version").and_then(Value::as_u64);
-        let Some(version @ 1..=FORMAT_VERSION) = version else {
+        let Some(version @ 1..=MAPPED_VERSION) = version else {
             let version = version.map_or_else(|| "unknown".to_owned(), |v| v.to_string());
             let writer = fields.get("package_version").and_then(Value::as_str);
             return Err(Error::format(format!(
                 "format version {version}, written by proxtree {}; this is proxtree \
-                 {PACKAGE_VERSION}, which reads format versions 1 to {FORMAT_VERSION}",
+                 {PACKAGE_VERSION}, which reads format versions 1 to {MAPPED_VERSION}",
                 writer.unwrap_or("of unknown version")
             )));
         };

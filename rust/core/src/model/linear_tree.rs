@@ -87,21 +87,12 @@ impl LinearTreeModel {
         normalize: bool,
         untrained: Vec<u32>,
     ) -> Result<Self> {
-        if u32::try_from(n_features).is_err() {
-            return Err(Error::data(format!(
-                "{n_features} features are 2^32 or more"
-            )));
-        }
-        let Some(first) = trees.first() else {
-            return Err(Error::data("a model needs at least one tree"));
-        };
-        let n_labels = first.tree.n_labels();
-        if let Some(t) = trees.iter().position(|t| t.tree.n_labels() != n_labels) {
-            return Err(Error::data(format!(
-                "tree {t} has {} labels, tree 0 has {n_labels}",
-                trees[t].tree.n_labels()
-            )));
-        }
+        check_outline(
+            n_features,
+            trees.iter().map(TrainedTree::tree),
+            scoring,
+            &untrained,
+        )?;
         for node in trees.iter().flat_map(|t| &t.nodes) {
             if let Some(&last) = node.features().last()
                 && last as usize >= n_features
@@ -110,18 +101,6 @@ impl LinearTreeModel {
                     "feature id {last} is outside [0, {n_features})"
                 )));
             }
-        }
-        if scoring == Scoring::Margin && (trees.len() > 1 || first.nodes.len() > 1) {
-            return Err(Error::data(
-                "scoring \"margin\" needs a single tree of depth one",
-            ));
-        }
-        if untrained.windows(2).any(|w| w[0] >= w[1])
-            || untrained.last().is_some_and(|&l| l as usize >= n_labels)
-        {
-            return Err(Error::data(format!(
-                "untrained labels must be sorted, unique and below {n_labels}"
-            )));
         }
         Ok(Self {
             n_features,
@@ -204,4 +183,48 @@ impl LinearTreeModel {
         let nodes = self.trees.iter().flat_map(|t| &t.nodes);
         nodes.map(NodeClassifiers::n_nonzero).sum()
     }
+}
+
+/// Check a model without its weights.
+///
+/// # Errors
+/// As [`LinearTreeModel::new`].
+pub(super) fn check_outline<'a>(
+    n_features: usize,
+    mut trees: impl Iterator<Item = &'a LabelTree>,
+    scoring: Scoring,
+    untrained: &[u32],
+) -> Result<()> {
+    if u32::try_from(n_features).is_err() {
+        return Err(Error::data(format!(
+            "{n_features} features are 2^32 or more"
+        )));
+    }
+    let Some(first) = trees.next() else {
+        return Err(Error::data("a model needs at least one tree"));
+    };
+    let n_labels = first.n_labels();
+    let mut n_trees = 1;
+    for tree in trees {
+        if tree.n_labels() != n_labels {
+            return Err(Error::data(format!(
+                "tree {n_trees} has {} labels, tree 0 has {n_labels}",
+                tree.n_labels()
+            )));
+        }
+        n_trees += 1;
+    }
+    if scoring == Scoring::Margin && (n_trees > 1 || first.n_nodes() > 1) {
+        return Err(Error::data(
+            "scoring \"margin\" needs a single tree of depth one",
+        ));
+    }
+    if untrained.windows(2).any(|w| w[0] >= w[1])
+        || untrained.last().is_some_and(|&l| l as usize >= n_labels)
+    {
+        return Err(Error::data(format!(
+            "untrained labels must be sorted, unique and below {n_labels}"
+        )));
+    }
+    Ok(())
 }

@@ -6,14 +6,17 @@
 
 mod bits;
 mod classifiers;
+mod container;
 mod encoding;
 mod file;
 mod header;
 mod huffman;
 mod linear_tree;
+mod mapped;
 mod numbers;
 mod scoring;
 mod store;
+mod stored;
 mod streams;
 mod varint;
 
@@ -21,5 +24,8 @@ pub use classifiers::{ChildWeights, Entry, NodeClassifiers};
 pub use file::{Description, Extra, from_bytes, to_bytes};
 pub use header::FORMAT_VERSION;
 pub use linear_tree::{LinearTreeModel, TrainedTree};
+pub(crate) use mapped::MappedNode;
+pub use mapped::{MappedModel, to_mapped_bytes};
 pub use scoring::Scoring;
-pub use store::{load, save};
+pub use store::{Layout, load, save};
+pub use stored::StoredModel;

@@ -1,8 +1,10 @@
 //! Beam search down a label tree.
 
-use super::margins::{NodeIndex, Row, margins};
+use super::margins::Row;
+use super::node::{TreeIndex, node_margins};
 use super::top_k::{Candidate, TopK};
-use crate::model::{LinearTreeModel, Scoring, TrainedTree};
+use crate::Result;
+use crate::model::{Scoring, StoredModel};
 use crate::tree::{Child, LabelTree};
 
 /// What lies below each node that may still be returned.
@@ -17,8 +19,8 @@ pub(super) struct Reach {
 #[derive(Debug)]
 pub(super) struct Tree<'a> {
     pub(super) id: usize,
-    pub(super) trained: &'a TrainedTree,
-    pub(super) index: &'a [NodeIndex],
+    pub(super) model: &'a StoredModel,
+    pub(super) index: &'a [TreeIndex],
     pub(super) scoring: Scoring,
 }
 
@@ -55,7 +57,7 @@ impl Sink for TopK {
 
 impl Reach {
     /// `labels[l]` says whether label `l` may be returned.
-    pub(super) fn new(model: &LinearTreeModel, labels: Vec<bool>) -> Self {
+    pub(super) fn new(model: &StoredModel, labels: Vec<bool>) -> Self {
         let below = |tree: &LabelTree| {
             let mut nodes = vec![false; tree.n_nodes()];
             // Children have greater ids than their parents.
@@ -67,7 +69,7 @@ impl Reach {
             }
             nodes
         };
-        let nodes = model.trees().iter().map(|t| below(t.tree())).collect();
+        let nodes = (0..model.n_trees()).map(|t| below(model.tree(t))).collect();
         Self { labels, nodes }
     }
 }
@@ -79,6 +81,9 @@ impl Reach {
 /// then smaller id. A node that `sink` calls hopeless is dropped, which changes
 /// no result because a path score never rises on its way down; the best node
 /// comes first, so that the others are soon hopeless.
+///
+/// # Errors
+/// [`crate::Error::Format`] where the file of a mapped model is damaged.
 pub(super) fn search(
     tree: &Tree<'_>,
     row: &Row,
@@ -86,8 +91,8 @@ pub(super) fn search(
     beam_size: usize,
     ws: &mut BeamWorkspace,
     sink: &mut impl Sink,
-) {
-    let label_tree = tree.trained.tree();
+) -> Result<()> {
+    let label_tree = tree.model.tree(tree.id);
     ws.frontier.clear();
     ws.frontier.push(Candidate {
         score: 0.0,
@@ -100,12 +105,11 @@ pub(super) fn search(
             if sink.hopeless(parent.score) {
                 break;
             }
-            let node = parent.id as usize;
-            let classifiers = &tree.trained.nodes()[node];
-            margins(classifiers, &tree.index[node], row, &mut ws.z);
+            let id = parent.id as usize;
+            node_margins(tree.model, tree.index, tree.id, id, row, &mut ws.z)?;
             tree.scoring.paths(parent.score, &ws.z, &mut ws.scores);
             let scored = ws.z.iter().zip(&ws.scores);
-            for (child, (&z, &score)) in label_tree.children(node).zip(scored) {
+            for (child, (&z, &score)) in label_tree.children(id).zip(scored) {
                 match child {
                     Child::Label(id) => {
                         if reach.is_none_or(|r| r.labels[id as usize]) {
@@ -126,4 +130,5 @@ pub(super) fn search(
         let frontier = &mut ws.frontier;
         ws.next.drain_sorted(|candidate| frontier.push(candidate));
     }
+    Ok(())
 }

@@ -4,9 +4,12 @@
 //! intercepts, which are ranked once. Touched labels are known by blocks of
 //! [`BLOCK`]: a mark costs one store a weight, and a block is swept at once.
 
+use std::result::Result as StdResult;
+
 use super::margins::{NodeIndex, Row, finish, for_each_run};
+use super::node::{Node, Runs};
 use super::top_k::{Candidate, TopK};
-use crate::model::{LinearTreeModel, NodeClassifiers};
+use crate::Result;
 use crate::tree::{Child, LabelTree};
 
 const BLOCK: usize = 64;
@@ -14,7 +17,6 @@ const BLOCK: usize = 64;
 /// What depth-one prediction looks up, by position under the root.
 #[derive(Debug)]
 pub(super) struct FlatIndex {
-    node: NodeIndex,
     /// Label of each position.
     labels: Vec<u32>,
     /// Whether the label may be among a row's best.
@@ -48,7 +50,8 @@ impl FlatWorkspace {
 }
 
 impl FlatIndex {
-    pub(super) fn new(model: &LinearTreeModel, node: &NodeClassifiers, tree: &LabelTree) -> Self {
+    /// The index of a tree with these intercepts. Cost: a sort of them.
+    pub(super) fn new(tree: &LabelTree, intercepts: &[f64], untrained: &[u32]) -> Self {
         let labels: Vec<u32> = tree
             .children(0)
             .filter_map(|child| match child {
@@ -58,9 +61,9 @@ impl FlatIndex {
             .collect();
         let trained: Vec<bool> = labels
             .iter()
-            .map(|l| model.untrained().binary_search(l).is_err())
+            .map(|l| untrained.binary_search(l).is_err())
             .collect();
-        let untouched: Vec<f32> = node.intercepts().iter().map(|&b| finish(0.0, b)).collect();
+        let untouched: Vec<f32> = intercepts.iter().map(|&b| finish(0.0, b)).collect();
         let mut ranking: Vec<u32> = (0..labels.len() as u32)
             .filter(|&p| trained[p as usize])
             .collect();
@@ -70,21 +73,15 @@ impl FlatIndex {
                 .total_cmp(&untouched[p])
                 .then_with(|| labels[p].cmp(&labels[q]))
         });
-        let mut ceilings: Vec<f32> = node.intercepts().iter().map(|&b| ceiling(b)).collect();
+        let mut ceilings: Vec<f32> = intercepts.iter().map(|&b| ceiling(b)).collect();
         ceilings.resize(labels.len().div_ceil(BLOCK) * BLOCK, f32::NEG_INFINITY);
         Self {
-            ceilings,
-            node: NodeIndex::new(node, model.n_features()),
             labels,
             trained,
             untouched,
             ranking,
+            ceilings,
         }
-    }
-
-    /// The root's look-up.
-    pub(super) fn root(&self) -> &NodeIndex {
-        &self.node
     }
 
     /// Positions of the labels in the mask that are trained.
@@ -92,16 +89,6 @@ impl FlatIndex {
         (0..self.labels.len() as u32)
             .filter(|&p| self.trained[p as usize] && allowed[self.labels[p as usize] as usize])
             .collect()
-    }
-
-    fn accumulate(&self, node: &NodeClassifiers, row: &Row, ws: &mut FlatWorkspace) {
-        for_each_run(node, &self.node, row, |x, run| {
-            for e in run {
-                let child = e.child as usize;
-                ws.sums[child] += x * e.weight;
-                ws.touched[child / BLOCK] = true;
-            }
-        });
     }
 
     fn candidate(&self, position: usize, z: f32) -> Candidate {
@@ -115,20 +102,21 @@ impl FlatIndex {
     /// Offer the row's best labels, by margin, to `best`.
     pub(super) fn top_k(
         &self,
-        node: &NodeClassifiers,
+        node: &Node<'_>,
         row: &Row,
         allowed: Option<&[u32]>,
         ws: &mut FlatWorkspace,
         best: &mut TopK,
-    ) {
-        self.accumulate(node, row, ws);
+    ) -> Result<()> {
+        accumulate(node, row, ws)?;
+        let intercepts = node.intercepts()?;
         if let Some(positions) = allowed {
             for &p in positions {
                 let p = p as usize;
-                best.offer(self.candidate(p, finish(ws.sums[p], node.intercepts()[p])));
+                best.offer(self.candidate(p, finish(ws.sums[p], intercepts[p])));
             }
             clear(ws);
-            return;
+            return Ok(());
         }
         ws.bounds.clear();
         for block in 0..ws.touched.len() {
@@ -144,7 +132,7 @@ impl FlatIndex {
         for &(bound, block) in first.map(|_| &most).into_iter().chain(others) {
             if bound >= best.floor() {
                 let start = block as usize * BLOCK;
-                self.each_margin(node, start, &ws.sums, |p, z| {
+                self.each_margin(intercepts, start, &ws.sums, |p, z| {
                     if z >= best.floor() {
                         best.offer(self.candidate(p, z));
                     }
@@ -162,19 +150,21 @@ impl FlatIndex {
             }
         }
         clear(ws);
+        Ok(())
     }
 
     /// Append the labels of the row whose margin passes `above`, a condition
     /// that never fails for a greater margin, in no order.
     pub(super) fn above(
         &self,
-        node: &NodeClassifiers,
+        node: &Node<'_>,
         row: &Row,
         above: impl Fn(f32) -> bool,
         ws: &mut FlatWorkspace,
         labels: &mut Vec<u32>,
-    ) {
-        self.accumulate(node, row, ws);
+    ) -> Result<()> {
+        accumulate(node, row, ws)?;
+        let intercepts = node.intercepts()?;
         for &p in &self.ranking {
             let p = p as usize;
             if !above(self.untouched[p]) {
@@ -186,7 +176,7 @@ impl FlatIndex {
         }
         for block in 0..ws.touched.len() {
             if ws.touched[block] && above(self.bound(&ws.sums, block)) {
-                self.each_margin(node, block * BLOCK, &ws.sums, |p, z| {
+                self.each_margin(intercepts, block * BLOCK, &ws.sums, |p, z| {
                     if above(z) {
                         labels.push(self.labels[p]);
                     }
@@ -194,6 +184,7 @@ impl FlatIndex {
             }
         }
         clear(ws);
+        Ok(())
     }
 
     /// No margin of the block is greater.
@@ -217,13 +208,13 @@ impl FlatIndex {
     /// begins at `start`.
     fn each_margin(
         &self,
-        node: &NodeClassifiers,
+        intercepts: &[f64],
         start: usize,
         sums: &[f32],
         mut each: impl FnMut(usize, f32),
     ) {
-        let block = start..node.n_children().min(start + BLOCK);
-        let intercepts = &node.intercepts()[block.clone()];
+        let block = start..intercepts.len().min(start + BLOCK);
+        let intercepts = &intercepts[block.clone()];
         let trained = &self.trained[block.clone()];
         let parts = sums[block].iter().zip(intercepts).zip(trained);
         for (i, ((&sum, &b), &trained)) in parts.enumerate() {
@@ -236,17 +227,45 @@ impl FlatIndex {
     /// The margins of all labels, untrained ones included.
     pub(super) fn decision(
         &self,
-        node: &NodeClassifiers,
+        node: &Node<'_>,
         row: &Row,
         ws: &mut FlatWorkspace,
         out: &mut [f32],
-    ) {
-        self.accumulate(node, row, ws);
-        for (p, (&label, &b)) in self.labels.iter().zip(node.intercepts()).enumerate() {
+    ) -> Result<()> {
+        accumulate(node, row, ws)?;
+        let intercepts = node.intercepts()?;
+        for (p, (&label, &b)) in self.labels.iter().zip(intercepts).enumerate() {
             out[label as usize] = finish(ws.sums[p], b);
         }
         clear(ws);
+        Ok(())
     }
+}
+
+/// Add the row's products to the sums, and mark their blocks.
+fn accumulate(node: &Node<'_>, row: &Row, ws: &mut FlatWorkspace) -> Result<()> {
+    match node {
+        Node::Whole(runs, index) => {
+            let Ok(()) = add(runs, index, row, ws);
+            Ok(())
+        }
+        Node::Mapped(runs, index) => add(runs, index, row, ws),
+    }
+}
+
+fn add<R: Runs>(
+    runs: &R,
+    index: &NodeIndex,
+    row: &Row,
+    ws: &mut FlatWorkspace,
+) -> StdResult<(), R::Error> {
+    for_each_run(runs, index, row, |x, run| {
+        for e in run {
+            *runs.sum(&mut ws.sums, e.child)? += x * e.weight;
+            ws.touched[e.child as usize / BLOCK] = true;
+        }
+        Ok(())
+    })
 }
 
 /// Zero the touched blocks.

@@ -54,14 +54,14 @@ impl SlotTable {
     }
 
     /// Call `each(i, position)` for all `asked[i]` that are in `ids`, the list
-    /// that was filled in, in the order of `asked`.
+    /// that was filled in, in the order of `asked`, until it fails.
     #[inline]
-    pub(super) fn each_found(
+    pub(super) fn each_found<E>(
         &self,
         asked: &[u32],
         ids: &[u32],
-        mut each: impl FnMut(usize, usize),
-    ) {
+        mut each: impl FnMut(usize, usize) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mask = self.slots.len() - 1;
         for (start, block) in (0..).step_by(BLOCK).zip(asked.chunks(BLOCK)) {
             // Most ids meet an empty slot. Which ones is beyond a branch
@@ -76,10 +76,11 @@ impl SlotTable {
             for &i in &met[..n_met] {
                 let i = usize::from(i);
                 if let Some(position) = self.find(block[i], ids) {
-                    each(start + i, position);
+                    each(start + i, position)?;
                 }
             }
         }
+        Ok(())
     }
 
     /// Position of `id` in `ids`, the list that was filled in.
@@ -100,6 +101,8 @@ impl SlotTable {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use super::*;
 
     #[test]
@@ -112,7 +115,11 @@ mod tests {
             assert!(table.fill(&ids));
             let asked: Vec<u32> = (0..7 * n + 10).collect();
             let mut found = Vec::new();
-            table.each_found(&asked, &ids, |i, position| found.push((i, position)));
+            let each = |i, position| -> Result<(), Infallible> {
+                found.push((i, position));
+                Ok(())
+            };
+            let Ok(()) = table.each_found(&asked, &ids, each);
             let expected: Vec<_> = (0..n as usize).map(|at| (7 * at + 3, at)).collect();
             assert_eq!(found, expected);
         }

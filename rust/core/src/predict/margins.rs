@@ -1,6 +1,9 @@
 //! The kernel: margins of a node's children for one row.
 
+use std::result::Result as StdResult;
+
 use super::hashing::SlotTable;
+use super::node::Runs;
 use crate::model::{Entry, NodeClassifiers};
 use crate::sparse::{CsrView, append_normalized};
 
@@ -18,6 +21,8 @@ pub(super) enum NodeIndex {
     /// Where the run of every feature starts: `n_features + 1` offsets, kept
     /// where they take no more room than the weights.
     Direct(Vec<u32>),
+    /// The same offsets are in the model's file.
+    Stored,
     /// A hash table of the node's features.
     Table(SlotTable),
     /// None: the node is gone through, or searched.
@@ -37,26 +42,24 @@ pub(super) struct Row {
 
 impl NodeIndex {
     pub(super) fn new(node: &NodeClassifiers, n_features: usize) -> Self {
-        if n_features > 2 * node.entries().len() {
-            let mut table = SlotTable::default();
-            return if node.features().len() > SCANNED && table.fill(node.features()) {
-                Self::Table(table)
-            } else {
-                Self::None
-            };
+        match node.direct_offsets(n_features) {
+            Some(starts) => Self::Direct(starts),
+            None => Self::of_features(node.features()),
         }
-        let mut starts = vec![0u32; n_features + 1];
-        let mut done = 0;
-        for (&feature, &start) in node.features().iter().zip(node.offsets()) {
-            starts[done..=feature as usize].fill(start);
-            done = feature as usize + 1;
+    }
+
+    /// The look-up of some sorted features.
+    pub(super) fn of_features(features: &[u32]) -> Self {
+        let mut table = SlotTable::default();
+        if features.len() > SCANNED && table.fill(features) {
+            Self::Table(table)
+        } else {
+            Self::None
         }
-        starts[done..].fill(node.entries().len() as u32);
-        Self::Direct(starts)
     }
 
     pub(super) fn is_direct(&self) -> bool {
-        matches!(self, Self::Direct(_))
+        matches!(self, Self::Direct(_) | Self::Stored)
     }
 }
 
@@ -94,41 +97,46 @@ impl Row {
 }
 
 /// Call `each(x_j, run of j)` for the features that row and node share, in
-/// ascending order, whichever way they are found.
+/// ascending order, whichever way they are found, until it fails.
+///
+/// # Errors
+/// Those of `runs` and of `each`.
 #[inline]
-pub(super) fn for_each_run(
-    node: &NodeClassifiers,
+pub(super) fn for_each_run<R: Runs>(
+    runs: &R,
     index: &NodeIndex,
     row: &Row,
-    mut each: impl FnMut(f32, &[Entry]),
-) {
-    let (features, offsets, entries) = (node.features(), node.offsets(), node.entries());
-    let run = |at: usize| &entries[offsets[at] as usize..offsets[at + 1] as usize];
+    mut each: impl FnMut(f32, &[Entry]) -> StdResult<(), R::Error>,
+) -> StdResult<(), R::Error> {
+    if index.is_direct() {
+        for (j, x) in row.pairs() {
+            each(x, runs.run(j as usize)?)?;
+        }
+        return Ok(());
+    }
+    let features = runs.features()?;
     let few = features.len() <= SCAN_FACTOR * row.indices.len();
     match index {
-        NodeIndex::Direct(starts) => {
-            for (j, x) in row.pairs() {
-                let j = j as usize;
-                each(x, &entries[starts[j] as usize..starts[j + 1] as usize]);
-            }
-        }
-        NodeIndex::Table(table) if !few => {
-            table.each_found(&row.indices, features, |i, at| each(row.values[i], run(at)));
-        }
+        NodeIndex::Table(table) if !few => table.each_found(&row.indices, features, |i, at| {
+            each(row.values[i], runs.run(at)?)
+        }),
         _ if row.table.is_filled() && (few || features.len() <= SCANNED) => {
             let table = &row.table;
-            table.each_found(features, &row.indices, |at, i| each(row.values[i], run(at)));
+            table.each_found(features, &row.indices, |at, i| {
+                each(row.values[i], runs.run(at)?)
+            })
         }
         _ => {
             let mut from = 0;
             for (j, x) in row.pairs() {
                 from += features[from..].partition_point(|&f| f < j);
                 match features.get(from) {
-                    Some(&f) if f == j => each(x, run(from)),
+                    Some(&f) if f == j => each(x, runs.run(from)?)?,
                     Some(_) => {}
                     None => break,
                 }
             }
+            Ok(())
         }
     }
 }
@@ -146,22 +154,34 @@ pub(super) fn finish(sum: f32, intercept: f64) -> f32 {
 }
 
 /// All margins of a node's children into `z`, which is resized.
-pub(super) fn margins(node: &NodeClassifiers, index: &NodeIndex, row: &Row, z: &mut Vec<f32>) {
+///
+/// # Errors
+/// Those of `runs`.
+pub(super) fn margins<R: Runs>(
+    runs: &R,
+    index: &NodeIndex,
+    row: &Row,
+    z: &mut Vec<f32>,
+) -> StdResult<(), R::Error> {
+    let intercepts = runs.intercepts()?;
     z.clear();
-    z.resize(node.n_children(), 0.0);
-    for_each_run(node, index, row, |x, run| {
+    z.resize(intercepts.len(), 0.0);
+    for_each_run(runs, index, row, |x, run| {
         for e in run {
-            z[e.child as usize] += x * e.weight;
+            *runs.sum(z, e.child)? += x * e.weight;
         }
-    });
-    for (z, &b) in z.iter_mut().zip(node.intercepts()) {
+        Ok(())
+    })?;
+    for (z, &b) in z.iter_mut().zip(intercepts) {
         *z = finish(*z, b);
     }
+    Ok(())
 }
 
 #[cfg(test)]
 #[allow(clippy::float_cmp)]
 mod tests {
+    use super::super::node::WholeNode;
     use super::*;
     use crate::model::ChildWeights;
 
@@ -203,15 +223,15 @@ mod tests {
         ] {
             let mut row = Row::new(hashed);
             row.load(x, 0, false);
-            margins(&node, index, &row, &mut z);
+            let Ok(()) = margins(&WholeNode::new(&node, index), index, &row, &mut z);
             // 1 * 0.5 - 4 + 0.25 and 4 * 2 + 0.5 * 3 - 1
             assert_eq!(z, [-3.25, 8.5]);
             row.load(x, 1, true);
-            margins(&node, index, &row, &mut z);
+            let Ok(()) = margins(&WholeNode::new(&node, index), index, &row, &mut z);
             assert_eq!(z, [0.25, -1.0], "an empty row scores the intercepts");
             // So short a row asks the table of the node.
             row.load(x, 2, false);
-            margins(&node, index, &row, &mut z);
+            let Ok(()) = margins(&WholeNode::new(&node, index), index, &row, &mut z);
             assert_eq!(z, [-3.75, 7.0]);
         }
     }

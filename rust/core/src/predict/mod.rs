@@ -10,6 +10,7 @@ mod ensemble;
 mod flat;
 mod hashing;
 mod margins;
+mod node;
 mod pairs;
 mod predictor;
 mod top_k;

@@ -1,12 +1,12 @@
 //! Scores of chosen (row, label) pairs, along the one path to each label.
 
 use super::blocks;
-use super::margins::{NodeIndex, Row, margins};
-use super::predictor::{Predictor, Road};
-use crate::model::TrainedTree;
+use super::margins::Row;
+use super::node::node_margins;
+use super::predictor::Predictor;
 use crate::parallel::Control;
 use crate::sparse::CsrView;
-use crate::tree::Child;
+use crate::tree::{Child, LabelTree};
 use crate::{Error, Result};
 
 /// The way up: parent node and position there, of nodes and of labels.
@@ -30,7 +30,8 @@ impl Predictor {
     ///
     /// # Errors
     /// [`Error::Data`] where the arrays' lengths differ, a row or a label is out
-    /// of range, or the number of features is wrong; [`Error::Cancelled`].
+    /// of range, or the number of features is wrong; [`Error::Format`] where the
+    /// file of a mapped model is damaged; [`Error::Cancelled`].
     pub fn score_pairs(
         &self,
         x: CsrView<'_>,
@@ -55,8 +56,8 @@ impl Predictor {
         };
         bounded(rows, "row", x.n_rows())?;
         bounded(labels, "label", self.model.n_labels())?;
-        let trees = self.model.trees();
-        let ancestries: Vec<_> = trees.iter().map(Ancestry::new).collect();
+        let trees = || (0..self.model.n_trees()).map(|t| self.model.tree(t));
+        let ancestries: Vec<_> = trees().map(Ancestry::new).collect();
 
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|&i| rows[i]);
@@ -67,12 +68,13 @@ impl Predictor {
             rest = tail;
             (pairs, scores)
         });
-        let workspace = || (Row::new(self.hashed()), Memo::new(trees));
+        let hashed = self.hashed()?;
+        let workspace = || (Row::new(hashed), Memo::new(trees()));
         let work = |(row, memo): &mut (Row, Memo), (pairs, scores): (&[usize], &mut [f32])| {
             control.check()?;
             row.load(x, rows[pairs[0]] as usize, self.model.normalize());
             for (&pair, score) in pairs.iter().zip(scores) {
-                *score = self.pair(row, memo, &ancestries, labels[pair]);
+                *score = self.pair(row, memo, &ancestries, labels[pair])?;
             }
             memo.clear();
             Ok(())
@@ -85,11 +87,11 @@ impl Predictor {
         Ok(out)
     }
 
-    fn pair(&self, row: &Row, memo: &mut Memo, ancestries: &[Ancestry], label: u32) -> f32 {
+    fn pair(&self, row: &Row, memo: &mut Memo, ancestries: &[Ancestry], label: u32) -> Result<f32> {
         let scoring = self.model.scoring();
         let mut sum = 0.0;
         let mut way = Vec::new();
-        for (t, (tree, ancestry)) in self.model.trees().iter().zip(ancestries).enumerate() {
+        for (t, ancestry) in ancestries.iter().enumerate() {
             let mut at = ancestry.labels[label as usize];
             way.clear();
             way.push(at);
@@ -98,26 +100,21 @@ impl Predictor {
                 way.push(at);
             }
             // Added from the root down, as the beam does.
-            let path = way.iter().rev().fold(0.0, |path, &(node, position)| {
-                let z = memo.margins(t, tree, node, self.index(t, node), row);
-                path + scoring.step(z[position as usize])
-            });
+            let mut path = 0.0;
+            for &(id, position) in way.iter().rev() {
+                let z = memo.margins(t, id, |z| {
+                    node_margins(&self.model, &self.index, t, id as usize, row, z)
+                })?;
+                path += scoring.step(z[position as usize]);
+            }
             sum += scoring.score(path);
         }
-        sum / self.model.trees().len() as f32
-    }
-
-    fn index(&self, t: usize, node: u32) -> &NodeIndex {
-        match &self.road {
-            Road::Flat(flat) => flat.root(),
-            Road::Beam(index) => &index[t][node as usize],
-        }
+        Ok(sum / ancestries.len() as f32)
     }
 }
 
 impl Ancestry {
-    fn new(trained: &TrainedTree) -> Self {
-        let tree = trained.tree();
+    fn new(tree: &LabelTree) -> Self {
         let mut nodes = vec![(0, 0); tree.n_nodes()];
         let mut labels = vec![(0, 0); tree.n_labels()];
         for node in 0..tree.n_nodes() {
@@ -134,12 +131,9 @@ impl Ancestry {
 }
 
 impl Memo {
-    fn new(trees: &[TrainedTree]) -> Self {
+    fn new<'a>(trees: impl Iterator<Item = &'a LabelTree>) -> Self {
         Self {
-            margins: trees
-                .iter()
-                .map(|t| vec![Vec::new(); t.nodes().len()])
-                .collect(),
+            margins: trees.map(|t| vec![Vec::new(); t.n_nodes()]).collect(),
             evaluated: Vec::new(),
         }
     }
@@ -147,17 +141,15 @@ impl Memo {
     fn margins(
         &mut self,
         t: usize,
-        tree: &TrainedTree,
-        node: u32,
-        index: &NodeIndex,
-        row: &Row,
-    ) -> &[f32] {
-        let z = &mut self.margins[t][node as usize];
+        id: u32,
+        evaluate: impl FnOnce(&mut Vec<f32>) -> Result<()>,
+    ) -> Result<&[f32]> {
+        let z = &mut self.margins[t][id as usize];
         if z.is_empty() {
-            margins(&tree.nodes()[node as usize], index, row, z);
-            self.evaluated.push((t, node));
+            evaluate(z)?;
+            self.evaluated.push((t, id));
         }
-        z
+        Ok(z)
     }
 
     fn clear(&mut self) {

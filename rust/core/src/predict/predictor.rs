@@ -4,11 +4,12 @@ use super::beam::{BeamWorkspace, Reach, Sink, Tree, search};
 use super::blocks;
 use super::ensemble::Mean;
 use super::flat::{FlatIndex, FlatWorkspace};
-use super::margins::{NodeIndex, Row};
+use super::margins::Row;
+use super::node::{Node, TreeIndex, node};
 use super::top_k::{Candidate, TopK};
 use super::workspace::{Workspace, Workspaces};
 use crate::memory::check_room;
-use crate::model::LinearTreeModel;
+use crate::model::StoredModel;
 use crate::parallel::Control;
 use crate::sparse::{CsrView, Pattern};
 use crate::{Error, Result};
@@ -20,8 +21,10 @@ use crate::{Error, Result};
 /// outside a pool (see [`crate::parallel::with_pool`]).
 #[derive(Debug)]
 pub struct Predictor {
-    pub(super) model: LinearTreeModel,
-    pub(super) road: Road,
+    pub(super) model: StoredModel,
+    /// Of each tree.
+    pub(super) index: Vec<TreeIndex>,
+    road: Road,
     /// Which labels may be returned when some have no positives.
     trained: Option<Reach>,
     workspaces: Workspaces,
@@ -29,11 +32,11 @@ pub struct Predictor {
 
 /// How rows become scores.
 #[derive(Debug)]
-pub(super) enum Road {
+enum Road {
     /// Depth one: exhaustive, no beam.
     Flat(FlatIndex),
-    /// Beam search; the nodes of each tree.
-    Beam(Vec<Vec<NodeIndex>>),
+    /// Beam search.
+    Beam,
 }
 
 /// How far a tree is searched and what may be returned.
@@ -73,22 +76,20 @@ impl<F: Fn(f32) -> bool> Sink for Above<F> {
 }
 
 impl Predictor {
-    /// Build the look-ups of a model. Cost: a pass over its weights.
-    pub fn new(model: LinearTreeModel) -> Self {
-        let road = match model.flat() {
-            Some(node) => Road::Flat(FlatIndex::new(&model, node, model.trees()[0].tree())),
-            None => Road::Beam(
-                model
-                    .trees()
-                    .iter()
-                    .map(|t| {
-                        let nodes = t.nodes().iter();
-                        nodes
-                            .map(|node| NodeIndex::new(node, model.n_features()))
-                            .collect()
-                    })
-                    .collect(),
-            ),
+    /// Build the look-ups of a model. Cost: a pass over its features, of a mapped
+    /// model over its labels.
+    ///
+    /// # Errors
+    /// [`Error::Format`] where the file of a mapped model is damaged.
+    pub fn new(model: impl Into<StoredModel>) -> Result<Self> {
+        let model = model.into();
+        let index = TreeIndex::of(&model);
+        let road = if model.is_flat() {
+            let root = node(&model, &index, 0, 0)?;
+            let intercepts = root.intercepts()?;
+            Road::Flat(FlatIndex::new(model.tree(0), intercepts, model.untrained()))
+        } else {
+            Road::Beam
         };
         let trained = (!model.untrained().is_empty()).then(|| {
             let mut labels = vec![true; model.n_labels()];
@@ -97,16 +98,17 @@ impl Predictor {
             }
             Reach::new(&model, labels)
         });
-        Self {
+        Ok(Self {
             model,
+            index,
             road,
             trained,
             workspaces: Workspaces::default(),
-        }
+        })
     }
 
     /// The model.
-    pub fn model(&self) -> &LinearTreeModel {
+    pub fn model(&self) -> &StoredModel {
         &self.model
     }
 
@@ -119,7 +121,8 @@ impl Predictor {
     ///
     /// # Errors
     /// [`Error::Data`] for `k = 0`, `beam_size = 0`, a wrong number of features,
-    /// an allowed label that is none; [`Error::Memory`]; [`Error::Cancelled`].
+    /// an allowed label that is none; [`Error::Format`] where the file of a mapped
+    /// model is damaged; [`Error::Memory`]; [`Error::Cancelled`].
     pub fn top_k(
         &self,
         x: CsrView<'_>,
@@ -146,23 +149,24 @@ impl Predictor {
         let kept = k.min(n_labels);
         match &self.road {
             Road::Flat(flat) => {
-                let node = &self.model.trees()[0].nodes()[0];
+                let node = self.root()?;
                 let allowed = mask.map(|mask| flat.positions(&mask));
                 self.each_row(x, places, control, |ws, i, place| {
                     ws.best.restart(kept);
                     let best = &mut ws.best;
-                    flat.top_k(node, &ws.row, allowed.as_deref(), &mut ws.flat, best);
+                    flat.top_k(&node, &ws.row, allowed.as_deref(), &mut ws.flat, best)?;
                     self.write(&mut ws.best, k, i, place);
+                    Ok(())
                 })?;
             }
-            Road::Beam(index) => {
+            Road::Beam => {
                 let reach = mask.map(|mask| self.reach(mask));
                 let reach = reach.as_ref().or(self.trained.as_ref());
                 self.each_row(x, places, control, |ws, i, place| {
                     ws.best.restart(kept);
-                    if index.len() == 1 {
+                    if self.is_one_tree() {
                         let (row, beam, best) = (&ws.row, &mut ws.beam, &mut ws.best);
-                        self.search(0, index, reach, query.beam_size, row, beam, best);
+                        self.search(0, reach, query.beam_size, row, beam, best)?;
                     } else {
                         let Workspace {
                             row,
@@ -172,9 +176,10 @@ impl Predictor {
                             ..
                         } = ws;
                         let beam_size = query.beam_size;
-                        self.mean(index, reach, beam_size, row, beam, mean, |c| best.offer(c));
+                        self.mean(reach, beam_size, row, beam, mean, |c| best.offer(c))?;
                     }
                     self.write(&mut ws.best, k, i, place);
+                    Ok(())
                 })?;
             }
         }
@@ -186,7 +191,8 @@ impl Predictor {
     ///
     /// # Errors
     /// [`Error::Data`] for `beam_size = 0`, a threshold that is NaN, a wrong
-    /// number of features; [`Error::Cancelled`].
+    /// number of features; [`Error::Format`] where the file of a mapped model is
+    /// damaged; [`Error::Cancelled`].
     pub fn above(
         &self,
         x: CsrView<'_>,
@@ -205,32 +211,33 @@ impl Predictor {
             let first = part.indices.len();
             match &self.road {
                 Road::Flat(flat) => {
-                    let node = &self.model.trees()[0].nodes()[0];
+                    let node = self.root()?;
                     let above = |z| above(scoring.step(z));
-                    flat.above(node, &ws.row, above, &mut ws.flat, &mut part.indices);
+                    flat.above(&node, &ws.row, above, &mut ws.flat, &mut part.indices)?;
                 }
-                Road::Beam(index) if index.len() == 1 => {
+                Road::Beam if self.is_one_tree() => {
                     let labels = std::mem::take(&mut part.indices);
                     let mut sink = Above { above, labels };
                     let (row, beam) = (&ws.row, &mut ws.beam);
                     let trained = self.trained.as_ref();
-                    self.search(0, index, trained, beam_size, row, beam, &mut sink);
+                    self.search(0, trained, beam_size, row, beam, &mut sink)?;
                     part.indices = sink.labels;
                 }
-                Road::Beam(index) => {
+                Road::Beam => {
                     let Workspace {
                         row, beam, mean, ..
                     } = ws;
                     let trained = self.trained.as_ref();
-                    self.mean(index, trained, beam_size, row, beam, mean, |c| {
+                    self.mean(trained, beam_size, row, beam, mean, |c| {
                         if c.score > threshold {
                             part.indices.push(c.id);
                         }
-                    });
+                    })?;
                 }
             }
             part.indices[first..].sort_unstable();
             part.indptr.push(part.indices.len() as u64);
+            Ok(())
         })?;
         let mut all = Pattern {
             n_cols: self.model.n_labels(),
@@ -248,8 +255,8 @@ impl Predictor {
     /// The margins of all labels, row after row: one-vs-rest only.
     ///
     /// # Errors
-    /// [`Error::Data`] for a tree, a wrong number of features;
-    /// [`Error::Memory`]; [`Error::Cancelled`].
+    /// [`Error::Data`] for a tree, a wrong number of features; [`Error::Format`]
+    /// where the file of a mapped model is damaged; [`Error::Memory`]; [`Error::Cancelled`].
     pub fn decision_function(&self, x: CsrView<'_>, control: &Control) -> Result<Vec<f32>> {
         self.check(x, 1)?;
         let Road::Flat(flat) = &self.road else {
@@ -258,12 +265,12 @@ impl Predictor {
             ));
         };
         let n_labels = self.model.n_labels();
-        let node = &self.model.trees()[0].nodes()[0];
+        let node = self.root()?;
         let mut out = filled(x.n_rows(), n_labels, 0.0f32)?;
         let places = out.chunks_mut(n_labels.saturating_mul(blocks::ROWS));
         self.each_row(x, places, control, |ws, i, place| {
             let place = &mut place[i * n_labels..(i + 1) * n_labels];
-            flat.decision(node, &ws.row, &mut ws.flat, place);
+            flat.decision(&node, &ws.row, &mut ws.flat, place)
         })?;
         Ok(out)
     }
@@ -283,11 +290,20 @@ impl Predictor {
     }
 
     /// Whether rows need their tables.
-    pub(super) fn hashed(&self) -> bool {
+    pub(super) fn hashed(&self) -> Result<bool> {
         match &self.road {
-            Road::Flat(flat) => !flat.root().is_direct(),
-            Road::Beam(_) => true,
+            Road::Flat(_) => self.root().map(|root| !root.is_direct()),
+            Road::Beam => Ok(true),
         }
+    }
+
+    fn is_one_tree(&self) -> bool {
+        self.index.len() == 1
+    }
+
+    /// The root of the first tree.
+    fn root(&self) -> Result<Node<'_>> {
+        node(&self.model, &self.index, 0, 0)
     }
 
     /// The mask of labels that may be returned, with the nodes above them.
@@ -304,15 +320,16 @@ impl Predictor {
         x: CsrView<'_>,
         outputs: impl Iterator<Item = O> + Send,
         control: &Control,
-        work: impl Fn(&mut Workspace, usize, &mut O) + Sync,
+        work: impl Fn(&mut Workspace, usize, &mut O) -> Result<()> + Sync,
     ) -> Result<()> {
-        let workspace = || self.workspaces.take(|| self.workspace());
+        let hashed = self.hashed()?;
+        let workspace = || self.workspaces.take(|| self.workspace(hashed));
         let rows = |ws: &mut Workspace, (block, mut output): (usize, O)| {
             let start = block * blocks::ROWS;
             for i in start..x.n_rows().min(start + blocks::ROWS) {
                 control.check()?;
                 ws.row.load(x, i, self.model.normalize());
-                work(ws, i - start, &mut output);
+                work(ws, i - start, &mut output)?;
             }
             Ok(())
         };
@@ -320,15 +337,15 @@ impl Predictor {
         blocks::run(outputs.enumerate(), workspace, rows, done)
     }
 
-    fn workspace(&self) -> Workspace {
+    fn workspace(&self, hashed: bool) -> Workspace {
         let n_labels = self.model.n_labels();
         let (flat, mean) = match &self.road {
             Road::Flat(_) => (n_labels, 0),
-            Road::Beam(index) if index.len() == 1 => (0, 0),
-            Road::Beam(_) => (0, n_labels),
+            Road::Beam if self.is_one_tree() => (0, 0),
+            Road::Beam => (0, n_labels),
         };
         Workspace {
-            row: Row::new(self.hashed()),
+            row: Row::new(hashed),
             flat: FlatWorkspace::new(flat),
             beam: BeamWorkspace::default(),
             mean: Mean::new(self.model.scoring(), mean),
@@ -339,37 +356,37 @@ impl Predictor {
     fn search(
         &self,
         t: usize,
-        index: &[Vec<NodeIndex>],
         reach: Option<&Reach>,
         beam_size: usize,
         row: &Row,
         ws: &mut BeamWorkspace,
         sink: &mut impl Sink,
-    ) {
+    ) -> Result<()> {
         let tree = Tree {
             id: t,
-            trained: &self.model.trees()[t],
-            index: &index[t],
+            model: &self.model,
+            index: &self.index,
             scoring: self.model.scoring(),
         };
-        search(&tree, row, reach, beam_size, ws, sink);
+        search(&tree, row, reach, beam_size, ws, sink)
     }
 
     /// Search all trees and hand out the labels with their mean scores.
     fn mean(
         &self,
-        index: &[Vec<NodeIndex>],
         reach: Option<&Reach>,
         beam_size: usize,
         row: &Row,
         beam: &mut BeamWorkspace,
         mean: &mut Mean,
         each: impl FnMut(Candidate),
-    ) {
-        for t in 0..index.len() {
-            self.search(t, index, reach, beam_size, row, beam, mean);
+    ) -> Result<()> {
+        let n_trees = self.index.len();
+        for t in 0..n_trees {
+            self.search(t, reach, beam_size, row, beam, mean)?;
         }
-        mean.drain(index.len(), each);
+        mean.drain(n_trees, each);
+        Ok(())
     }
 
     fn write(&self, best: &mut TopK, k: usize, i: usize, place: &mut (&mut [i32], &mut [f32])) {
@@ -379,8 +396,8 @@ impl Predictor {
             place.0[at] = c.id as i32;
             place.1[at] = match &self.road {
                 Road::Flat(_) => scoring.score(scoring.step(c.z)),
-                Road::Beam(index) if index.len() == 1 => scoring.score(c.score),
-                Road::Beam(_) => c.score,
+                Road::Beam if self.is_one_tree() => scoring.score(c.score),
+                Road::Beam => c.score,
             };
             at += 1;
         });
