@@ -22,7 +22,7 @@ DEPTH_HEAD = 250
 TREE_HEAD = 900
 CODES = 250
 # Distinct features of a node for each of its weights, at most all it uses; 0.40 to
-# 0.56 on five data sets whose nodes have 100 children (benches/RESULTS.md).
+# 0.56 on five data sets whose nodes have 100 children (benches/results/size.md).
 RUNS_PER_WEIGHT = 0.5
 # Bits of a Huffman code above the entropy.
 LOSS = 0.1

@@ -68,7 +68,7 @@ PROBLEM = 72 + 65 + 65 + 116
 # model::NodeClassifiers, two vectors of positives, the node's own structures.
 NODE = 400
 # What is forgotten here. Fitted, as are the gathered columns and Newton's buffers, to
-# fits of data sets on one and two threads (benches/RESULTS.md).
+# fits of data sets on one and two threads (benches/results/size.md).
 SLACK = 1.135
 
 

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 LEAST = 64
 LEAST_WHOLE = 20
 # With so many whole ones for all of the share, thinned ones gain nothing (openlib,
-# benches/RESULTS.md).
+# benches/results/size.md).
 ENOUGH = 256
 # More thinned ones than this add nothing beside the error of the whole ones.
 MOST_THINNED = 400
@@ -45,7 +45,7 @@ START_S = 2.5e-8
 # features' weights there are beside what a cache holds, and with a power of the sum
 # of their smaller classes' shares of the rows. Where too few are left to be solved
 # together each takes a part of that. Fitted to all of four data sets
-# (benches/RESULTS.md).
+# (benches/results/size.md).
 BLOCK_S = 2.4e-8
 BLOCK_ROW = 25.0
 CACHED_FEATURES = 25e3
@@ -61,7 +61,7 @@ GROWTH = 0.76
 GROWTH_ROWS = 0.15
 # Without an L1 term they are a share of the node's features that grows with the
 # smaller class's share of the rows and falls with the values of a feature (four data
-# sets, benches/RESULTS.md).
+# sets, benches/results/size.md).
 GROWTH_SHARE = 0.2
 FALL_DENSITY = 0.2
 # A node that takes this share of the solving has two problems in the sample: else its

@@ -72,7 +72,7 @@ class SizePlan:
         With a budget: the share of the weights that the same tree has with the
         alpha and prune that were asked for, but not with these. On test rows of
         debtags P@5 falls with it nearly monotonically: by 0.001 of 0.467 at a loss
-        of 0.57, by 0.013 at 0.83 (benches/RESULTS.md).
+        of 0.57, by 0.013 at 0.83 (benches/results/size.md).
     settings : dict
         The arguments that were planned.
     """

@@ -17,7 +17,7 @@ LEAST = 100
 # Weights of the whole problem over those of the thinned one: with g the logarithm of
 # positives over those kept, and l that of negatives, about
 # exp(g POSITIVE + l (NEGATIVE - SLOWER log(weights))). Fitted to all problems of four
-# data sets together; each set was also left out (benches/RESULTS.md). An estimate
+# data sets together; each set was also left out (benches/results/size.md). An estimate
 # corrects their common error by what whole problems have.
 POSITIVE = 0.23
 NEGATIVE = 0.183
