@@ -32,7 +32,12 @@ from proxtree._solvers import (
 from proxtree._validation import check_X_Y, csr_arg, pattern_arg
 from proxtree.exceptions import DataError, DataWarning
 from proxtree.size._growth import check_growth
-from proxtree.size._limit import check_memory, check_root, memory_limit
+from proxtree.size._limit import (
+    check_memory,
+    check_root,
+    check_shapes,
+    memory_limit,
+)
 from proxtree.size._planner import Planner
 from proxtree.size._size_plan import SizePlan
 from proxtree.tree import LabelTree
@@ -115,8 +120,9 @@ class TrainableModel(LinearModel, ABC):
         arguments = self._arguments()
         n_threads = check_n_threads(self.n_threads)
         X, Y, weights = training_data(X, Y, sample_weight)
-        _check_positives(np.bincount(Y.indices, minlength=Y.shape[1]) > 0)
         limit = memory_limit(self.memory_limit)
+        check_shapes(X, Y, arguments, limit)
+        _check_positives(np.bincount(Y.indices, minlength=Y.shape[1]) > 0)
         if self._built_shape is not None:
             check_root(X, Y, weights, arguments, n_threads, limit)
             check_growth(

@@ -14,6 +14,8 @@ from proxtree.size._memory import CALL, SLACK, THREAD, VALUE
 from proxtree.size._sizes import measure
 from proxtree.tree import LabelTree
 
+# A label, whatever the tree: its rows, its length, its place.
+HELD_LABEL = 24.0
 # Copies of the label features: Python's, the points of a level and those of the
 # next, the centroids and those that replace them.
 COPIES = 5
@@ -52,7 +54,7 @@ class Growth:
         """Return the most bytes held at once."""
         n_labels, nnz = len(self.lengths), float(self.lengths.sum())
         longest = np.maximum.reduceat(self.lengths, np.arange(0, n_labels, BLOCK))
-        held = 4 * self.nnz_y + 24.0 * n_labels + CALL + THREAD * n_threads
+        held = 4 * self.nnz_y + HELD_LABEL * n_labels + CALL + THREAD * n_threads
         if self.normalize:
             held += VALUE * self.nnz_x + 8 * self.n_samples
         features = PIECES * VALUE * nnz + SUM * float(longest.sum())
@@ -89,6 +91,7 @@ def check_growth(
     """
     if limited is None:
         return
+    check_labels(X, Y, limited)
     most = Y.T.astype(np.int64) @ np.diff(X.indptr).astype(np.int64)
     growth = Growth(
         X.shape[0],
@@ -107,6 +110,30 @@ def check_growth(
     growth = replace(growth, lengths=label_lengths(X, Y, n_threads))
     if growth.peak(n_threads) > limited.n_bytes:
         raise _error(growth, n_threads, limited.n_bytes)
+
+
+def check_labels(
+    X: sparse.csr_matrix[np.float32],
+    Y: sparse.csr_matrix[np.uint8],
+    limited: Limit | None,
+) -> None:
+    """Refuse labels that no tree over them fits, before an array has one for each.
+
+    Raises
+    ------
+    MemoryError
+        With the need, the limit, and what would fit.
+    """
+    if limited is None:
+        return
+    need = SLACK * (HELD_LABEL * Y.shape[1] + CALL)
+    if need > limited.n_bytes:
+        raise MemoryError(
+            f"no memory for a tree of {Y.shape[1]} labels on {X.shape[0]} samples with "
+            f"{X.shape[1]} features: it needs {need:.0f} bytes at least, the limit is "
+            f"{limited.n_bytes} (memory_limit, by default what this process may use); "
+            "fewer labels need less"
+        )
 
 
 def label_lengths(

@@ -15,6 +15,7 @@ from proxtree import _core
 from proxtree._parameters import check_int
 from proxtree.size._budget import pruned
 from proxtree.size._estimate import Trained
+from proxtree.size._memory import Account
 from proxtree.size._planner import SHARE, Planner
 from proxtree.size._size_plan import SizePlan
 from proxtree.tree import LabelTree
@@ -22,6 +23,8 @@ from proxtree.tree import LabelTree
 # Thresholds that are tried for weights that take too much.
 PRUNES = (0.05, 0.1, 0.2, 0.3, 0.5)
 
+# Features and labels from which measuring them takes a second or more.
+WIDE = 1 << 24
 
 # The stack of a native thread, and what glibc reserves for its heap, used or not.
 THREAD_BYTES = (2 + 64) << 20
@@ -89,6 +92,39 @@ def check_memory(planner: Planner, limited: Limit | None, seed: int) -> SizePlan
     return planner.exact
 
 
+def check_shapes(
+    X: sparse.csr_matrix[np.float32],
+    Y: sparse.csr_matrix[np.uint8],
+    arguments: dict[str, Any],
+    limited: Limit | None,
+) -> None:
+    """Refuse wide shapes that no training fits, before an array of their width is made.
+
+    Of others all is measured within a moment, and what is said of them is nearer.
+
+    Raises
+    ------
+    MemoryError
+        With the need, the limit, and what would fit.
+    """
+    if limited is None or X.shape[1] + Y.shape[1] < WIDE:
+        return
+    account = Account.of([], X, Y, arguments=arguments, weighted=False)
+    account = replace(account, thread_bytes=limited.thread_bytes)
+    need, limit = account.least(), limited.n_bytes
+    if need <= limit:
+        return
+    fewer = "; fewer features (hashing) or labels need less"
+    labelled = replace(account, root_rows="labelled")
+    if _may_choose_rows(arguments) and labelled.least() <= limit:
+        fewer = f'; root_rows="labelled" might fit{fewer}'
+    raise MemoryError(
+        f"{_shapes(account)}: one thread needs {need:.0f} bytes without a single "
+        f"weight, the limit is {limit} (memory_limit, by default what this process "
+        f"may use){fewer}"
+    )
+
+
 def check_root(
     X: sparse.csr_matrix[np.float32],
     Y: sparse.csr_matrix[np.uint8],
@@ -126,13 +162,24 @@ def _weights(planner: Planner, trained: list[Trained], prune: float = 0.0) -> An
     return result
 
 
+def _may_choose_rows(arguments: dict[str, Any]) -> bool:
+    """Whether root_rows is a parameter of the model, one-vs-rest having none."""
+    return arguments["root_rows"] == "all" and arguments["scoring"] != "margin"
+
+
+def _shapes(account: Account) -> str:
+    return (
+        f"no memory for training {account.n_labels} labels on {account.n_samples} "
+        f"samples with {account.n_features} features"
+    )
+
+
 def _error(
     planner: Planner, need: float, limit: int, trained: list[Trained] | None
 ) -> MemoryError:
     account = planner.account
     parts = [
-        f"no memory for training {account.n_labels} labels on {account.n_samples} "
-        f"samples with {account.n_features} features: it needs about "
+        f"{_shapes(account)}: it needs about "
         f"{need:.0f} bytes with n_threads={planner.n_threads}, the limit is {limit} "
         "(memory_limit, by default what this process may use)"
     ]
@@ -174,7 +221,7 @@ def _fitting(
             if fewer.peak(weights[:n_trees], planner.n_threads) <= limit:
                 yield f"n_trees={n_trees}"
                 break
-    if account.root_rows == "all":
+    if _may_choose_rows(planner.arguments):
         labelled = replace(account, root_rows="labelled")
         if labelled.peak(weights, planner.n_threads) <= limit:
             yield 'root_rows="labelled"'

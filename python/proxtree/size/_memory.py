@@ -127,6 +127,19 @@ class Account:
             solves_together(arguments),
         )
 
+    def least(self) -> float:
+        """Return what no training of these shapes stays below, whatever its trees.
+
+        One thread, no weight; nothing of the data's width is looked at.
+        """
+        ids = 4.0 * (self.n_samples + self.n_features)
+        columns = 0.0
+        if self.root_rows == "all":
+            columns = float(COLUMN * self.n_features)
+        held = 2 * 8.0 * self.n_samples + 4 * self.nnz_y + 2 * 8 * self.n_labels
+        held += CALL + THREAD + ids + columns + PROBLEM * self.n_labels
+        return SLACK * held + self.thread_bytes * 2
+
     def peak(self, weights: Sequence[Floats], n_threads: int) -> float:
         """Return the most bytes held at once, given the weights of every node."""
         nodes = max(
@@ -166,7 +179,10 @@ class Account:
             a.astype(np.float64) for a in tree.trained(self.root_rows)
         )
         is_whole = np.zeros(len(n_rows), bool)
-        is_whole[0] = self.root_rows == "all"
+        if self.root_rows == "all":
+            is_whole[0] = True
+            # It has a column for each feature, whether that occurs or not.
+            n_features[0] = self.n_features
         design = VALUE * nnz + COLUMN * n_features
         # The root of all rows is the data as they stand.
         design += np.where(is_whole, 0.0, VALUE * nnz + 8 * n_rows + 4 * n_features)

@@ -15,6 +15,8 @@ from proxtree._parameters import (
 )
 from proxtree.exceptions import DataError
 from proxtree.size._budget import candidates
+from proxtree.size._growth import check_growth, check_labels
+from proxtree.size._limit import memory_limit
 from proxtree.size._planner import SHARE, Planner
 from proxtree.size._size_plan import SizePlan
 
@@ -85,6 +87,8 @@ def plan(
     DataError
         If a parameter or a value is out of range; if no settings fit into
         `budget_bytes`, with what the smallest take.
+    MemoryError
+        If building the tree, which planning does, may take more than `memory_limit`.
     TypeError
         If something is of the wrong kind, or there is no such parameter.
 
@@ -140,6 +144,18 @@ def plan(
     start = time.process_time()
     X, Y, weights = training_data(X, Y, sample_weight)
     fixed_s = time.process_time() - start
+    limited = memory_limit(estimator.memory_limit)
+    # Of what planning takes: what training would is the answer, not an error.
+    check_labels(X, Y, limited)
+    if estimator._built_shape is not None:
+        check_growth(
+            X,
+            Y,
+            *estimator._built_shape,
+            normalize=arguments["normalize"],
+            n_threads=n_threads,
+            limited=limited,
+        )
     trees = estimator._trees(X, Y, n_threads)
     planner = Planner.of(X, Y, weights, trees, arguments, n_threads, fixed_s)
     if budget_bytes is not None:
