@@ -31,6 +31,14 @@ pub(super) fn version(head: &[u8]) -> Option<u64> {
     document["format_version"].as_u64()
 }
 
+/// Bytes of all sections together, by the beginning of a file up to its header's end.
+pub(super) fn data_length(head: &[u8]) -> Option<u64> {
+    let header: Map<String, Value> = serde_json::from_slice(head.get(LENGTH..)?).ok()?;
+    let sections = header.iter().filter(|(name, _)| *name != "__metadata__");
+    let mut ends = sections.map(|(_, section)| section["data_offsets"][1].as_u64());
+    ends.try_fold(0, |length, end| Some(end?.max(length)))
+}
+
 /// A tensor to be written, in as many pieces as it has where it comes from.
 pub(super) struct Section<'a> {
     dtype: Dtype,

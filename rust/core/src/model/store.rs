@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 
-use super::container::{LENGTH, MAX_HEADER, Prepared, version};
+use super::container::{LENGTH, MAX_HEADER, Prepared, data_length, version};
 use super::file::{Description, from_bytes, prepare};
 use super::header::MAPPED_VERSION;
 use super::linear_tree::LinearTreeModel;
@@ -58,8 +58,9 @@ pub fn load(path: &Path) -> Result<(StoredModel, Description)> {
     let io = |e| Error::io(path, e);
     let mut file = File::open(path).map_err(io)?;
     let mut bytes = Vec::new();
-    if file.metadata().map_err(io)?.is_file() {
-        read_head(&mut file, &mut bytes).map_err(io)?;
+    read_head(&mut file, &mut bytes).map_err(io)?;
+    let about = file.metadata().map_err(io)?;
+    if about.is_file() {
         if version(&bytes) == Some(MAPPED_VERSION) {
             // SAFETY: the map is only read. What cannot be ruled out is another
             // process that writes to the file in place or cuts it short: documented,
@@ -71,7 +72,18 @@ pub fn load(path: &Path) -> Result<(StoredModel, Description)> {
             return Ok((model.into(), description));
         }
     }
-    file.read_to_end(&mut bytes).map_err(io)?;
+    // Of a file that is no model, or has no end, its head is enough to say so.
+    if let Some(length) = data_length(&bytes) {
+        if about.is_file() {
+            let room = length.min(about.len()) + 1;
+            bytes
+                .try_reserve_exact(usize::try_from(room).unwrap_or(usize::MAX))
+                .map_err(|e| io(e.into()))?;
+        }
+        // One byte too many is an error too.
+        let mut rest = file.take(length.saturating_add(1));
+        rest.read_to_end(&mut bytes).map_err(io)?;
+    }
     let (model, description) = from_bytes(&bytes).map_err(|e| e.at(path))?;
     Ok((model.into(), description))
 }
