@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def test_a_pipe_is_read_as_far_as_a_model_goes(model, tmp_path, mapped, tail):
         writer.join()
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no endless file here")
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless file here")
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
 def test_a_device_without_an_end(device):
     with pytest.raises(FormatError, match=f"{device}: not a proxtree model"):

@@ -60,17 +60,15 @@ pub fn load(path: &Path) -> Result<(StoredModel, Description)> {
     let mut bytes = Vec::new();
     read_head(&mut file, &mut bytes).map_err(io)?;
     let about = file.metadata().map_err(io)?;
-    if about.is_file() {
-        if version(&bytes) == Some(MAPPED_VERSION) {
-            // SAFETY: the map is only read. What cannot be ruled out is another
-            // process that writes to the file in place or cuts it short: documented,
-            // and the same with numpy's maps. Cut short, the process ends with
-            // SIGBUS. Changed bytes are plain numbers of which every index is checked
-            // when it is used, so that they make wrong scores at worst.
-            let map = unsafe { Mmap::map(&file) }.map_err(io)?;
-            let (model, description) = MappedModel::new(map, Some(path.to_owned()))?;
-            return Ok((model.into(), description));
-        }
+    if about.is_file() && version(&bytes) == Some(MAPPED_VERSION) {
+        // SAFETY: the map is only read. What cannot be ruled out is another
+        // process that writes to the file in place or cuts it short: documented,
+        // and the same with numpy's maps. Cut short, the process ends with
+        // SIGBUS. Changed bytes are plain numbers of which every index is checked
+        // when it is used, so that they make wrong scores at worst.
+        let map = unsafe { Mmap::map(&file) }.map_err(io)?;
+        let (model, description) = MappedModel::new(map, Some(path.to_owned()))?;
+        return Ok((model.into(), description));
     }
     // Of a file that is no model, or has no end, its head is enough to say so.
     if let Some(length) = data_length(&bytes) {
