@@ -164,7 +164,7 @@ def _weights(planner: Planner, trained: list[Trained], prune: float = 0.0) -> An
 
 def _may_choose_rows(arguments: dict[str, Any]) -> bool:
     """Whether root_rows is a parameter of the model, one-vs-rest having none."""
-    return arguments["root_rows"] == "all" and arguments["scoring"] != "margin"
+    return bool(arguments["root_rows"] == "all" and arguments["scoring"] != "margin")
 
 
 def _shapes(account: Account) -> str:
