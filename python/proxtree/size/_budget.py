@@ -21,7 +21,8 @@ from proxtree.tree import LabelTree
 
 # Multiples of alpha that are tried in turn, until the plain one fits.
 ALPHAS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 32.0, 64.0)
-# Weights this small cost less accuracy than a larger alpha does (benches/results/size.md).
+# Weights this small cost less accuracy than a larger alpha does
+# (benches/results/size.md).
 PRUNES = (0.1, 0.2)
 SHALLOW = 2
 
