@@ -61,5 +61,5 @@ bench-peers: tools  ## beside other packages, in environments of its own: PROXTR
 bench-instructions: tools  ## count instructions of four kernels under callgrind
 	$(PYTHON) benches/instructions.py $(ARGS)
 
-clean:
+clean:  ## remove .venv, target and the built module
 	rm -rf $(VENV) target python/proxtree/*.so

@@ -30,7 +30,10 @@ HERE = Path(__file__).resolve().parent
 # This file has the name of the package that is meant below.
 sys.path[:] = [p for p in sys.path if Path(p).resolve() != HERE]
 
-from liblinear import liblinear as official  # noqa: E402
+try:
+    from liblinear import liblinear as official
+except ModuleNotFoundError:
+    sys.exit("liblinear.py needs LIBLINEAR: pip install liblinear-official")
 
 sys.path.insert(0, str(HERE.parent / "peers"))
 from workload import describe_run, labels_by_frequency_rank, load_train  # noqa: E402

@@ -23,7 +23,7 @@ def add(commands: Commands) -> None:
         "plan",
         run,
         "say what training a tree will take, before it begins",
-        "Build the tree, measure it, train about one problem in a hundred, and say\n"
+        "Build the tree, measure it, train a sample of its problems, and say\n"
         "what the model will take: weights, bytes, memory, time. --max-depth 1 plans\n"
         "one-vs-rest.\n\n"
         "example:\n  proxtree plan train.txt --budget 50MB",
