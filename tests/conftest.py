@@ -1,5 +1,8 @@
 """Shared fixtures and the hypothesis profile."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -23,3 +26,21 @@ def problem():
         sparse.csr_matrix(X.astype(np.float32)),
         sparse.csr_matrix(Y.astype(np.uint8)),
     )
+
+
+@pytest.fixture(scope="session")
+def printed_by():
+    """Run code in a fresh interpreter, which must end well; what it prints."""
+
+    def run(code, *arguments):
+        result = subprocess.run(
+            [sys.executable, "-c", code, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert result.returncode == 0, result.stderr[-500:]
+        return result.stdout
+
+    return run

@@ -1,7 +1,6 @@
 """Trees that may not fit into memory are refused before they are built."""
 
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -101,22 +100,10 @@ print(resident() - before)
 """
 
 
-def run(program, *arguments):
-    result = subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr[-500:]
-    return result.stdout
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="VmHWM is Linux's")
 @pytest.mark.parametrize("n_clusters", [10, 100])
-def test_the_bound_is_above_what_is_measured(n_clusters):
-    measured = int(run(MEASURED, n_clusters))
+def test_the_bound_is_above_what_is_measured(n_clusters, printed_by):
+    measured = int(printed_by(MEASURED, n_clusters))
     rng = np.random.default_rng(0)
     X = sparse.random(20_000, 60_000, 1e-3, "csr", np.float32, random_state=rng)
     Y = [[i % 8000, (7 * i) % 5000] for i in range(20_000)]
@@ -148,7 +135,7 @@ else:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS bites on Linux")
-def test_the_limit_of_the_address_space_counts_for_the_build():
-    refused = run(TIGHT, 190 << 20)
+def test_the_limit_of_the_address_space_counts_for_the_build(printed_by):
+    refused = printed_by(TIGHT, 190 << 20)
     assert refused.startswith("MemoryError: no memory for building the tree of 10000")
-    assert run(TIGHT, 600 << 20) == "done\n"
+    assert printed_by(TIGHT, 600 << 20) == "done\n"
