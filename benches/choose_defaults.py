@@ -27,7 +27,7 @@ from proxtree.tree import LabelTree, label_features
 HELD_OUT = 0.2
 VALUES: dict[str, list[Any]] = {
     "max_sweeps": [8, 20],
-    "violation_tol": [0.003, 0.03],
+    "violation_tol": [0.01, 0.1],
     "scoring": ["squared", "cubed", "log_sigmoid"],
 }
 # Column, digits, and whether a difference is shown as a share of the default's.

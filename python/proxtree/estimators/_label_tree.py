@@ -27,7 +27,7 @@ SCORINGS = ("squared", "cubed", "log_sigmoid")
 
 # What None stands for with solver "auto".
 MAX_SWEEPS = 12
-VIOLATION_TOL = 0.01
+VIOLATION_TOL = 0.03
 
 
 class LinearLabelTree(TrainableModel):
@@ -64,7 +64,7 @@ default="kmeans"
     violation_tol : float, optional
         A problem also ends when the violations of optimality of a sweep add up to
         at most this share of those of its first sweep; 0 means that only `tol`
-        and `max_sweeps` end it. None means 0.01 with solver "auto" and 0 with
+        and `max_sweeps` end it. None means 0.03 with solver "auto" and 0 with
         others, which end by their own rules.
     prune : float, default=0.0
         Weights below this in absolute value are set to zero after the solve, and

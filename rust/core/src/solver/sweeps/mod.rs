@@ -8,6 +8,7 @@ mod columns;
 mod narrow;
 mod newton;
 mod rows;
+mod violators;
 mod wide;
 
 use super::state::Workspace;
@@ -27,8 +28,9 @@ const SWEEPS_PER_NEWTON: u64 = 4;
 /// Derivatives below this share of alpha are not worth a Newton step.
 const NEWTON_TARGET: f64 = 0.02;
 
-/// Coordinate descent over all features that violate optimality at the start,
-/// the worst first; later sweeps keep the non-zero and the still violating.
+/// Coordinate descent over the features that violate optimality most, the worst first;
+/// after two sweeps all are looked at once more and those that violate then are
+/// added. Sweeps keep the non-zero and the still violating.
 ///
 /// Stops once violations add up to `share` of the first sweep's; the gap is
 /// proved at the end and reported as it is. Where `f32` holds the problem's

@@ -3,6 +3,7 @@
 use super::cells::Cell;
 use super::columns::{shift, slope};
 use super::rows::intercept_slope;
+use super::violators::{FEW, FIRST_SWEEPS, STEEP, loss_gradient, sort_steep};
 use super::{INTERCEPT_STEPS, SWEEPS_PER_NEWTON, newton};
 use crate::parallel::Control;
 use crate::solver::certificate::{prove, prove_nearby};
@@ -34,7 +35,7 @@ pub(super) struct Coordinate {
 pub(in crate::solver) struct Buffers {
     cells: Vec<Cell>,
     list: Vec<Coordinate>,
-    /// (steepness, feature) of the first list, packed to be sorted.
+    /// (steepness, feature) of what is to be listed, packed to be sorted.
     steep: Vec<u64>,
     newton: newton::Buffers,
 }
@@ -91,12 +92,19 @@ impl Buffers {
         }
         let (positive, negative) = state.class_totals();
         let mut intercept = best_constant(positive, negative, problem.intercept_alpha);
-        self.begin(problem, state, intercept);
+        let may_put_off = settings.max_iter > FIRST_SWEEPS;
+        let mut put_off = self.begin(problem, state, intercept, may_put_off);
         let (mut n_iter, mut first) = (0, f64::INFINITY);
-        while n_iter < settings.max_iter && !self.list.is_empty() && !problem.control.is_cancelled()
+        while n_iter < settings.max_iter
+            && (put_off || !self.list.is_empty())
+            && !problem.control.is_cancelled()
         {
             if n_iter > 0 {
                 intercept = step_intercept(problem, &self.cells, intercept);
+            }
+            if put_off && n_iter >= FIRST_SWEEPS {
+                self.extend(problem, state, intercept);
+                put_off = false;
             }
             let sum = self.sweep(problem, intercept);
             if n_iter == 0 {
@@ -114,7 +122,7 @@ impl Buffers {
                 } = self;
                 n_iter += u64::from(newton.step(problem, cells, list, &mut intercept));
             }
-            if sum <= share * first {
+            if sum <= share * first && !put_off {
                 break;
             }
         }
@@ -126,10 +134,16 @@ impl Buffers {
     }
 
     /// Zero weights and this intercept; list the features that violate
-    /// optimality there, the worst first.
+    /// optimality there, the worst first. True if those that are not steep were put off.
     ///
-    /// Cost: the positives' values, and one pass over rows and features.
-    fn begin(&mut self, problem: &Scaled<'_>, state: &mut Workspace, intercept: f64) {
+    /// Cost: the positives' values, and a few passes over rows and features.
+    fn begin(
+        &mut self,
+        problem: &Scaled<'_>,
+        state: &mut Workspace,
+        intercept: f64,
+        may_put_off: bool,
+    ) -> bool {
         let Workspace {
             gradient,
             rows,
@@ -156,16 +170,34 @@ impl Buffers {
                 gradient[j as usize] -= residual * f64::from(x);
             }
         }
-        self.steep.clear();
-        for (j, &g) in (0..).zip(gradient.iter()) {
-            if g.abs() > problem.alpha {
-                // Positive floats sort as their bits do.
-                let shallow = !(g.abs() as f32).to_bits();
-                self.steep.push(u64::from(shallow) << 32 | j);
-            }
-        }
-        self.steep.sort_unstable();
+        let is_violator = |g: &&f64| g.abs() > problem.alpha;
+        let put_off = may_put_off
+            && gradient.iter().filter(is_violator).count() > FEW
+            && gradient.iter().any(|g| g.abs() > STEEP * problem.alpha);
+        let least = if put_off { STEEP } else { 1.0 };
+        sort_steep(gradient, least * problem.alpha, &mut self.steep);
         self.list.clear();
+        self.list_steep();
+        put_off
+    }
+
+    /// List the features that violate optimality now, the worst first, behind those
+    /// listed already.
+    fn extend(&mut self, problem: &Scaled<'_>, state: &mut Workspace, intercept: f64) {
+        let Workspace {
+            gradient,
+            residuals,
+            ..
+        } = state;
+        loss_gradient(problem, &self.cells, intercept, residuals, gradient);
+        for coordinate in &self.list {
+            gradient[coordinate.feature as usize] = 0.0;
+        }
+        sort_steep(gradient, problem.alpha, &mut self.steep);
+        self.list_steep();
+    }
+
+    fn list_steep(&mut self) {
         self.list.extend(self.steep.iter().map(|&key| Coordinate {
             feature: key as u32,
             w: 0.0,

@@ -1,8 +1,9 @@
 //! The same in `f64`, for numbers that `f32` does not hold, and given starts.
 
+use super::violators::{FEW, FIRST_SWEEPS, STEEP};
 use super::{INTERCEPT_STEPS, NEWTON_TARGET, SWEEPS_PER_NEWTON};
 use crate::parallel::Control;
-use crate::solver::certificate::prove;
+use crate::solver::certificate::{prove, prove_as_is};
 use crate::solver::intercept::solve_intercept;
 use crate::solver::newton::newton;
 use crate::solver::state::{Scaled, Workspace};
@@ -21,17 +22,23 @@ pub(super) fn run(
     if proof.is_within(settings.tol) || settings.max_iter == 0 {
         return proof.certificate(state, 0, proof.status_within(settings.tol));
     }
+    let mut put_off = settings.max_iter > FIRST_SWEEPS && is_worth_putting_off(&problem, state);
     let mut list = std::mem::take(&mut state.sweep_list);
     list.clear();
-    for (j, g) in (0..).zip(&state.gradient) {
-        if g.abs() > problem.alpha || state.weights[j as usize] != 0.0 {
-            list.push(j);
-        }
-    }
-    let steepness = |j: &u32| state.gradient[*j as usize].abs();
-    list.sort_unstable_by(|a, b| steepness(b).total_cmp(&steepness(a)).then(a.cmp(b)));
+    let least = if put_off { STEEP } else { 1.0 };
+    append_steep(state, least * problem.alpha, &mut list);
     let (mut n_iter, mut first) = (0, f64::INFINITY);
     while n_iter < settings.max_iter && !control.is_cancelled() {
+        if put_off && n_iter >= FIRST_SWEEPS {
+            let as_is = Settings {
+                round_weights: false,
+                round_intercept: false,
+                ..*settings
+            };
+            prove_as_is(&problem, &as_is, state);
+            append_steep(state, problem.alpha, &mut list);
+            put_off = false;
+        }
         state.gather_touched();
         solve_intercept(&problem, state, INTERCEPT_STEPS);
         let sum = state.sweep(&problem, &mut list).sum;
@@ -44,7 +51,7 @@ pub(super) fn run(
         if n_iter % SWEEPS_PER_NEWTON == 0 && unfinished {
             n_iter += newton(&problem, state, NEWTON_TARGET * problem.alpha, 1);
         }
-        if sum <= share * first {
+        if sum <= share * first && !put_off {
             break;
         }
     }
@@ -56,4 +63,26 @@ pub(super) fn run(
         proof.status_within(settings.tol)
     };
     proof.certificate(state, n_iter, status)
+}
+
+/// Whether many features violate optimality, and some of them much.
+fn is_worth_putting_off(problem: &Scaled<'_>, state: &Workspace) -> bool {
+    let above = |least: f64| state.gradient.iter().filter(move |g| g.abs() > least);
+    above(problem.alpha).count() > FEW && above(STEEP * problem.alpha).next().is_some()
+}
+
+/// Append to `list` the features that have a weight or whose derivative exceeds `least`,
+/// the steepest first, unless it holds them already. Their derivatives are gone then.
+fn append_steep(state: &mut Workspace, least: f64, list: &mut Vec<u32>) {
+    let listed = list.len();
+    for &j in &list[..] {
+        state.gradient[j as usize] = f64::NAN;
+    }
+    for (j, g) in (0..).zip(&state.gradient) {
+        if g.abs() > least || (state.weights[j as usize] != 0.0 && !g.is_nan()) {
+            list.push(j);
+        }
+    }
+    let steepness = |j: &u32| state.gradient[*j as usize].abs();
+    list[listed..].sort_unstable_by(|a, b| steepness(b).total_cmp(&steepness(a)).then(a.cmp(b)));
 }
