@@ -13,7 +13,7 @@ def test_demo(capsys):
     for model in facts["models"].values():
         # About what issue threads of this data state for alpha 1: 53 / 43 / 33.
         for k, percent in ((1, 53), (3, 43), (5, 33)):
-            assert abs(100 * model["metrics"][f"P@{k}"] - percent) < 1
+            assert abs(100 * model["metrics"][f"P@{k}"] - percent) < 1.5
         assert model["file_bytes"] < facts["dense_bytes"] / 100
     tree, flat = facts["models"]["tree"], facts["models"]["ovr"]
     assert flat["certificates"]["n_converged"] == 2316
