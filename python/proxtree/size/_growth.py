@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,8 @@ SLOT = 4 + 4
 # A label: products or scores of so many columns at least, with a first centroid's
 # norm and distance, the assignment and the one before, places in three lists.
 LEAST_COLUMNS = 104
+# tree::seeding: the products of the candidates of so many steps, beside the scores.
+STEPS = 5
 LABEL = 4 + 4 + 2 * 4 + 3 * 8 + 2 * 8
 
 
@@ -66,10 +69,15 @@ class Growth:
             columns = max(columns, LEAST_COLUMNS)
             table = (4 * columns + SLOT + ACCUMULATED) * self.n_features
             clustering = COPIES * VALUE * nnz + n_threads * table
-            columns = max(self.n_clusters, LEAST_COLUMNS)
+            columns = max(self.n_clusters, LEAST_COLUMNS) + self._candidates()
             clustering += (4.0 * columns + LABEL) * n_labels
         most = SLACK * (held + max(features, clustering))
         return most + self.thread_bytes * (n_threads + 1)
+
+    def _candidates(self) -> int:
+        """Return how many candidates of first centroids are multiplied at once."""
+        trials = 2 + int(log(self.n_clusters))
+        return 8 * -(-STEPS * trials // 8)
 
 
 def check_growth(

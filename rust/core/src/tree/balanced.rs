@@ -35,11 +35,10 @@ pub(super) fn balanced(
     let chosen = seeding::choose(points, k, rng, control)?;
     // With fewer different rows than clusters, equal centroids share them.
     let start: Vec<&[u32]> = (0..k)
-        .map(|c| std::slice::from_ref(&chosen[c % chosen.len()]))
+        .map(|c| std::slice::from_ref(&chosen.rows[c % chosen.rows.len()]))
         .collect();
     let mut centroids = means(points, &start, false, &pool, control)?;
-    let mut scores = Scores::new(points, k);
-    scores.update(&centroids, &(0..k).collect::<Vec<_>>(), control)?;
+    let mut scores = Scores::start(points, chosen, &centroids, false, control)?;
     let (mut assignment, mut value) = choose_with_room(points.len(), k, &scores);
     let mut averaged = Vec::new();
     for _ in 0..MAX_ITER {
@@ -174,7 +173,7 @@ pub(super) fn balanced_2means(
 fn bisect(points: &Points, n0: usize, rng: &mut SplitMix64, control: &Control) -> Result<Vec<u32>> {
     let n = points.len();
     let pool = AccumulatorPool::new(points.n_features());
-    let start = seeding::choose(points, 2, rng, control)?;
+    let start = seeding::choose(points, 2, rng, control)?.rows;
     if start.len() < 2 {
         return Ok((0..n as u32).collect());
     }

@@ -5,7 +5,9 @@ use rayon::prelude::*;
 use super::accumulator::AccumulatorPool;
 use super::points::Points;
 use super::products::{Lane, Table, dots};
+use super::seeding::Chosen;
 use crate::Result;
+use crate::instructions::compiled_twice;
 use crate::parallel::Control;
 
 /// Rows a task works on; sums over rows are added block by block.
@@ -104,6 +106,24 @@ pub(super) fn means(
         .collect()
 }
 
+compiled_twice! {
+    /// Where the largest number of `row` stands first; 0 if there is none.
+    fn first_largest(row: &[f32]) -> usize {
+        let (eights, rest) = row.as_chunks::<8>();
+        let mut most = [f32::NEG_INFINITY; 8];
+        for eight in eights {
+            for (a, &b) in most.iter_mut().zip(eight) {
+                *a = if b > *a { b } else { *a };
+            }
+        }
+        let most = most.iter().chain(rest).fold(f32::NEG_INFINITY, |a, &b| a.max(b));
+        let holds = |eight: &[f32; 8]| eight.iter().any(|&b| b >= most);
+        let before = 8 * eights.iter().position(holds).unwrap_or(eights.len());
+        let at = row[before..].iter().position(|&b| b >= most);
+        at.map_or(0, |at| before + at)
+    }
+}
+
 /// `x_i . c_j - half_norm_j`, row after row; the nearest centroid's is largest.
 ///
 /// Scores are kept, so that only the columns of centroids that changed are
@@ -125,6 +145,34 @@ impl<'a> Scores<'a> {
             values: vec![0.0; points.len() * n_columns],
             table: Table::default(),
         }
+    }
+
+    /// All scores of `centroids` at the rows of `start`.
+    ///
+    /// Seeding has multiplied all points with these rows, and the mean of one row is
+    /// that row, so its products are taken: the bits are those of computing them. At
+    /// unit length a mean is another vector.
+    pub(super) fn start(
+        points: &'a Points,
+        start: Chosen,
+        centroids: &[Centroid],
+        spherical: bool,
+        control: &Control,
+    ) -> Result<Self> {
+        let k = centroids.len();
+        let mut scores = Self::new(points, k);
+        let products = start.into_products();
+        if spherical || products.len() != scores.values.len() {
+            scores.update(centroids, &(0..k).collect::<Vec<_>>(), control)?;
+            return Ok(scores);
+        }
+        scores.values = products;
+        for row in scores.values.chunks_exact_mut(k) {
+            for (score, centroid) in row.iter_mut().zip(centroids) {
+                *score -= centroid.half_norm;
+            }
+        }
+        Ok(scores)
     }
 
     /// Compute the columns `changed` from `centroids` (all of them).
@@ -169,10 +217,28 @@ impl<'a> Scores<'a> {
         self.values
             .par_chunks(self.n_columns)
             .with_min_len(BLOCK)
-            .map(|row| {
-                let best = row.iter().fold(f32::NEG_INFINITY, |a, &b| a.max(b));
-                row.iter().position(|&s| s >= best).unwrap_or(0) as u32
-            })
+            .map(|row| first_largest(row) as u32)
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_the_largest_is_found() {
+        for n in [1, 7, 8, 9, 30] {
+            for first in 0..n {
+                let mut row = vec![-3.0f32; n];
+                row[first] = -0.5;
+                row[n - 1] = -0.5;
+                if first > 0 {
+                    row[0] = f32::NAN;
+                }
+                assert_eq!(first_largest(&row), first, "{first} of {n}");
+            }
+        }
+        assert_eq!(first_largest(&[f32::NAN; 9]), 0);
     }
 }

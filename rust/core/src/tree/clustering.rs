@@ -73,7 +73,7 @@ pub(super) fn split(
                 ..KMeansSettings::default()
             };
             let start = seeding::choose(points, k, &mut rng, control)?;
-            lloyd(points, &start, &kmeans, control)?.assignment
+            lloyd(points, start, &kmeans, control)?.assignment
         }
         Clustering::Balanced => balanced(points, k, &mut rng, control)?,
         Clustering::Balanced2Means => balanced_2means(points, k, rng.next_u64(), control)?,

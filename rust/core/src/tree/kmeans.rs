@@ -3,7 +3,7 @@
 use super::accumulator::AccumulatorPool;
 use super::centroids::{Centroid, Scores, means};
 use super::points::Points;
-use super::seeding;
+use super::seeding::{self, Chosen};
 use crate::parallel::Control;
 use crate::rng::SplitMix64;
 use crate::sparse::CsrView;
@@ -94,33 +94,32 @@ pub fn kmeans(
         }
         Start::PlusPlus { n_clusters, seed } => {
             let mut rng = SplitMix64::new(seed);
-            let rows = seeding::choose(&points, n_clusters, &mut rng, control)?;
-            lloyd(&points, &rows, settings, control)
+            let start = seeding::choose(&points, n_clusters, &mut rng, control)?;
+            lloyd(&points, start, settings, control)
         }
         Start::Rows(rows) => match rows.iter().find(|&&r| r as usize >= all.len()) {
             Some(row) => Err(Error::data(format!(
                 "start row {row} is outside [0, {})",
                 all.len()
             ))),
-            None => lloyd(&points, rows, settings, control),
+            None => lloyd(&points, Chosen::of(rows), settings, control),
         },
     }
 }
 
-/// As [`kmeans`], from the rows `start` of `points`.
+/// As [`kmeans`], from rows of `points`.
 pub(super) fn lloyd(
     points: &Points,
-    start: &[u32],
+    start: Chosen,
     settings: &KMeansSettings,
     control: &Control,
 ) -> Result<KMeans> {
-    let k = start.len();
+    let k = start.rows.len();
     let pool = AccumulatorPool::new(points.n_features());
     let tol = settings.tol * points.mean_variance();
-    let rows: Vec<&[u32]> = start.iter().map(std::slice::from_ref).collect();
+    let rows: Vec<&[u32]> = start.rows.iter().map(std::slice::from_ref).collect();
     let mut centroids = means(points, &rows, settings.spherical, &pool, control)?;
-    let mut scores = Scores::new(points, k);
-    scores.update(&centroids, &(0..k).collect::<Vec<_>>(), control)?;
+    let mut scores = Scores::start(points, start, &centroids, settings.spherical, control)?;
     let mut assignment = scores.nearest();
     let mut averaged: Vec<u32> = Vec::new();
     let mut n_iter = 0;

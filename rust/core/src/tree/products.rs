@@ -5,12 +5,17 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::points::Points;
-use crate::instructions::compiled_twice;
+use crate::instructions::{compiled_twice, prefetch};
 
 /// Eight columns of a table: one AVX register, never across two cache lines.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(32))]
 pub(crate) struct Lane(pub(crate) [f32; 8]);
+
+/// So many entries ahead the table is asked for where it is wide: a row of eight lanes
+/// or more comes from beyond the nearest caches, a narrow one costs less than asking.
+const AHEAD: usize = 16;
+const WIDE: usize = 8;
 
 /// Sparse columns (centroids, candidates) as a table with a row per feature.
 ///
@@ -37,18 +42,20 @@ impl Table {
             }
         }
         let mut n_rows = 1;
-        for slot in self.slots.iter_mut().filter(|slot| **slot > 0) {
-            *slot = n_rows;
-            n_rows += 1;
+        for slot in &mut self.slots {
+            let used = *slot;
+            *slot *= n_rows;
+            n_rows += used;
         }
         let n_lanes = columns.len().div_ceil(8);
         self.n_lanes = n_lanes;
-        self.lanes.clear();
+        // Zeros come with the values, part by part, while the part is at hand.
         self.lanes
             .resize(n_rows as usize * n_lanes, Lane::default());
         let slots = &self.slots;
         let parts = self.lanes.par_chunks_mut(ROWS * n_lanes).enumerate();
         parts.for_each(|(part, lanes)| {
+            lanes.fill(Lane::default());
             let first = part * ROWS;
             let end = first + lanes.len() / n_lanes;
             // Slots ascend with features, so each part takes a run of a column.
@@ -107,7 +114,15 @@ fn panel<const N: usize>(
     out: &mut [Lane],
 ) -> usize {
     let mut sums = [Lane::default(); N];
-    for (&f, &v) in ids.iter().zip(values) {
+    for (at_entry, (&f, &v)) in ids.iter().zip(values).enumerate() {
+        if N >= WIDE
+            && let Some(&later) = ids.get(at_entry + AHEAD)
+        {
+            let start = table.slots[later as usize] as usize * table.n_lanes + at;
+            for lane in table.lanes[start..start + N].iter().step_by(2) {
+                prefetch(lane);
+            }
+        }
         let start = table.slots[f as usize] as usize * table.n_lanes + at;
         let lanes = &table.lanes[start..start + N];
         for (sum, lane) in sums.iter_mut().zip(lanes) {

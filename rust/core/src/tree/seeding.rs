@@ -13,6 +13,58 @@ use crate::rng::SplitMix64;
 /// Steps whose candidates are drawn and multiplied together.
 const STEPS: usize = 5;
 
+/// Rows to start from, and the products of all points with them.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    pub(super) rows: Vec<u32>,
+    /// Point after point, of `width` places each.
+    products: Vec<f32>,
+    width: usize,
+}
+
+impl Chosen {
+    fn new(n_points: usize, width: usize) -> Self {
+        Self {
+            rows: Vec::with_capacity(width),
+            products: vec![0.0; n_points * width],
+            width,
+        }
+    }
+
+    /// Count these candidates of the pool among the rows.
+    fn keep(&mut self, pool: &Pool<'_>, taken: &[usize]) {
+        let at = self.rows.len()..self.rows.len() + taken.len();
+        for (i, products) in self.products.chunks_exact_mut(self.width).enumerate() {
+            for (product, &candidate) in products[at.clone()].iter_mut().zip(taken) {
+                *product = pool.product(i, candidate);
+            }
+        }
+        self.rows.extend(taken.iter().map(|&c| pool.rows[c] as u32));
+    }
+
+    /// These rows, products unknown.
+    pub(super) fn of(rows: &[u32]) -> Self {
+        Self {
+            rows: rows.to_vec(),
+            products: Vec::new(),
+            width: rows.len(),
+        }
+    }
+
+    /// The products point after point, a place a row; empty if they are not known.
+    pub(super) fn into_products(mut self) -> Vec<f32> {
+        let k = self.rows.len();
+        if k < self.width {
+            for i in 0..self.products.len() / self.width {
+                self.products
+                    .copy_within(i * self.width..i * self.width + k, i * k);
+            }
+            self.products.truncate(self.products.len() / self.width * k);
+        }
+        self.products
+    }
+}
+
 /// Choose up to `k` rows as first centroids: greedy k-means++.
 ///
 /// The first is uniform. Each further one is the best of 2 + ln k candidates
@@ -39,29 +91,33 @@ pub(super) fn choose(
     k: usize,
     rng: &mut SplitMix64,
     control: &Control,
-) -> Result<Vec<u32>> {
+) -> Result<Chosen> {
     let n = points.len();
     let trials = 2 + (k as f64).ln() as usize;
     let mut pool = Pool::new(points);
     let mut nearest = vec![f32::INFINITY; n];
-    let mut chosen = Vec::with_capacity(k);
+    let mut chosen = Chosen::new(n, k);
+    let mut taken = Vec::new();
     pool.draw(vec![rng.below(n)], &nearest, control)?;
     let mut step = vec![0];
     loop {
         let best = pool.best(&step, &nearest);
         pool.shorten(best, &mut nearest);
-        chosen.push(pool.rows[best] as u32);
-        if chosen.len() == k {
+        taken.push(best);
+        if chosen.rows.len() + taken.len() == k {
+            chosen.keep(&pool, &taken);
             return Ok(chosen);
         }
         step = pool.take(trials, &nearest, rng);
         if step.len() < trials {
             let blocks: Vec<f64> = nearest.chunks(BLOCK).map(sum).collect();
             let total: f64 = blocks.iter().sum();
+            chosen.keep(&pool, &taken);
+            taken.clear();
             if total <= 0.0 {
                 return Ok(chosen);
             }
-            let width = (trials * STEPS.min(k - chosen.len())).next_multiple_of(8);
+            let width = (trials * STEPS.min(k - chosen.rows.len())).next_multiple_of(8);
             let rows = (0..width).map(|_| draw(&nearest, &blocks, rng.uniform() * total));
             pool.draw(rows.collect(), &nearest, control)?;
             step = pool.take(trials, &nearest, rng);
@@ -178,9 +234,13 @@ impl<'a> Pool<'a> {
 
     /// `||x_i - candidate||^2`
     fn distance(&self, i: usize, candidate: usize) -> f32 {
-        let lane = &self.products[i * self.table.n_lanes() + candidate / 8];
-        let product = lane.0[candidate % 8];
+        let product = self.product(i, candidate);
         (self.norms[i] + self.norms[self.rows[candidate]] - 2.0 * product).max(0.0)
+    }
+
+    /// `x_i . candidate`
+    fn product(&self, i: usize, candidate: usize) -> f32 {
+        self.products[i * self.table.n_lanes() + candidate / 8].0[candidate % 8]
     }
 
     /// The candidate of `step` that leaves the least sum of distances.
@@ -214,6 +274,7 @@ impl<'a> Pool<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::centroids::Scores;
     use super::*;
     use crate::sparse::CsrView;
 
@@ -228,9 +289,38 @@ mod tests {
         for seed in 0..50 {
             let mut rng = SplitMix64::new(seed);
             let chosen = choose(&points, 9, &mut rng, &Control::default()).unwrap();
-            let mut values: Vec<u32> = chosen.iter().map(|row| row % 3).collect();
+            let mut values: Vec<u32> = chosen.rows.iter().map(|row| row % 3).collect();
             values.sort_unstable();
             assert_eq!(values, [0, 1, 2], "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn kept_products_are_the_scores_of_the_start() {
+        // 50 rows of 20 different values: more clusters than values stop short.
+        let data: Vec<f32> = (0..150)
+            .map(|i| ((i % 60) as f32 * 0.37).sin() + 1.5)
+            .collect();
+        let indptr: Vec<u64> = (0..=50).map(|i| 3 * i).collect();
+        let indices: Vec<u32> = (0..50).flat_map(|i| [i % 2, 2, 3 + i % 4]).collect();
+        let x = CsrView::new(50, 7, &indptr, &indices, &data).unwrap();
+        let all: Vec<u32> = (0..50).collect();
+        let points = Points::from_rows(x, &all);
+        let (pool, control) = (AccumulatorPool::new(7), Control::default());
+        for k in [1, 12, 40] {
+            let chosen = choose(&points, k, &mut SplitMix64::new(3), &control).unwrap();
+            assert_eq!(chosen.rows.len(), k.min(20));
+            let rows: Vec<&[u32]> = chosen.rows.iter().map(std::slice::from_ref).collect();
+            let centroids = means(&points, &rows, false, &pool, &control).unwrap();
+            let of = Chosen::of(&chosen.rows);
+            let kept = Scores::start(&points, chosen, &centroids, false, &control).unwrap();
+            let computed = Scores::start(&points, of, &centroids, false, &control).unwrap();
+            for i in 0..50 {
+                let bits = |scores: &Scores<'_>| -> Vec<u32> {
+                    scores.row(i).iter().map(|s| s.to_bits()).collect()
+                };
+                assert_eq!(bits(&kept), bits(&computed), "k {k}, row {i}");
+            }
         }
     }
 
