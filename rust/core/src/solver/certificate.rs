@@ -1,8 +1,8 @@
 //! Gradient, objective and dual point: how far from the optimum at most.
 
+use super::gradient::Gradient;
 use super::intercept::{EXACT, solve_intercept};
 use super::rounding::round_to;
-use super::scatter::scatter;
 use super::state::{Row, Scaled, Workspace};
 use super::{Certificate, Settings, Status};
 use crate::parallel::Control;
@@ -15,9 +15,6 @@ const BALANCED: f64 = 1e-9;
 
 /// A gradient may be off by this share of alpha: the bound then is by as much.
 const INEXACT: f64 = 1e-7;
-
-/// Features that share one entry of [`Workspace::peaks`].
-pub(super) const PEAK_WIDTH: usize = 64;
 
 /// What a look at the gap finds.
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +142,7 @@ fn prove_with(
         let Workspace {
             gradient, weights, ..
         } = state;
-        for (g, w) in gradient.iter_mut().zip(weights.iter()) {
+        for (g, w) in gradient.all_mut().iter_mut().zip(weights.iter()) {
             *g += problem.ridge * w;
         }
     }
@@ -224,9 +221,6 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)
     let is_cheaper = || n_untouched + gathered.iter().filter(is_active).count() < touched.len();
     let from_zero = base > 0.0 && (is_cheaper() || drowns(problem, base));
     let assumed = if from_zero { 0.0 } else { base };
-    for (g, sum) in gradient.iter_mut().zip(design.column_sum()) {
-        *g = 2.0 * assumed * sum;
-    }
     residuals.clear();
     let mut add = |i: u32, residual: f64| {
         if residual != 0.0 {
@@ -253,29 +247,10 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)
             }
         }
     }
-    scatter(design.rows(), residuals, gradient, problem.control);
+    // What a ridge takes and adds, it does of all features.
+    let all = problem.ridge > 0.0;
+    gradient.set(design, 2.0 * assumed, residuals, all, problem.control);
     sums
-}
-
-/// Largest `|gradient|` within each [`PEAK_WIDTH`] features, and over all.
-fn find_peaks(state: &mut Workspace) -> f64 {
-    let Workspace {
-        gradient, peaks, ..
-    } = state;
-    peaks.clear();
-    peaks.extend(gradient.chunks(PEAK_WIDTH).map(|chunk| {
-        // Several maxima side by side: one alone waits for itself.
-        let mut largest = [0.0_f64; 8];
-        let (eights, rest) = chunk.as_chunks::<8>();
-        for eight in eights {
-            for (m, g) in largest.iter_mut().zip(eight) {
-                *m = if g.abs() > *m { g.abs() } else { *m };
-            }
-        }
-        let of_rest = rest.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
-        largest.iter().fold(of_rest, |a, &b| a.max(b))
-    }));
-    peaks.iter().fold(0.0, |a: f64, &b| a.max(b))
 }
 
 /// The dual objective, on a ray through a point that a free intercept allows.
@@ -293,13 +268,12 @@ fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
         (lighter / sums.positive).min(1.0),
         (lighter / sums.negative).min(1.0),
     );
-    let balanced = vec![0.0; state.gradient.len()];
+    let balanced = Gradient::new(problem.design.n_features());
     let gradient = std::mem::replace(&mut state.gradient, balanced);
     let sums = loss_gradient(problem, state, shares);
     let found = dual_on_ray(problem, state, &sums);
+    // Steps go by the gradient proper.
     state.gradient = gradient;
-    // Those of the gradient proper: steps go by them.
-    find_peaks(state);
     found
 }
 
@@ -307,7 +281,7 @@ fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
 fn dual_on_ray(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
     let mut s1 = 2.0 * (sums.positive + sums.negative);
     let s2 = 4.0 * sums.square;
-    let largest = find_peaks(state);
+    let largest = state.gradient.largest(problem.design);
     if s2 == 0.0 {
         return 0.0;
     }
@@ -347,7 +321,7 @@ fn ridge_dual(
         gradient, steep, ..
     } = state;
     steep.clear();
-    let reach = gradient.iter().map(|g| g.abs() + slack);
+    let reach = gradient.all().iter().map(|g| g.abs() + slack);
     steep.extend(reach.filter(|g| limit * g > problem.alpha));
     let over: &[f64] = steep;
     let soft = |tau: f64, g: f64| (tau * g - problem.alpha).max(0.0);

@@ -31,6 +31,7 @@ pub struct Design<'a> {
     column_square: Vec<f64>,
     largest_value: f64,
     heaviest_column: OnceLock<f64>,
+    steep_columns: OnceLock<Vec<u32>>,
     row_square: OnceLock<Vec<f64>>,
     largest_weight: f64,
 }
@@ -93,6 +94,7 @@ impl<'a> Design<'a> {
             column_square,
             largest_value,
             heaviest_column: OnceLock::new(),
+            steep_columns: OnceLock::new(),
             row_square: OnceLock::new(),
             largest_weight,
         })
@@ -167,6 +169,16 @@ impl<'a> Design<'a> {
                 })
             };
             (0..self.n_features()).map(column).fold(0.0, f64::max)
+        })
+    }
+
+    /// All features, largest `|column_sum|` first, sorted when first asked for.
+    pub(super) fn steep_columns(&self) -> &[u32] {
+        self.steep_columns.get_or_init(|| {
+            let mut columns: Vec<u32> = (0..self.n_features() as u32).collect();
+            let sum = |j: &u32| self.column_sum[*j as usize].abs();
+            columns.sort_unstable_by(|a, b| sum(b).total_cmp(&sum(a)).then(a.cmp(b)));
+            columns
         })
     }
 

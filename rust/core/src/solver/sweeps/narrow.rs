@@ -134,6 +134,7 @@ impl Buffers {
             gradient,
             rows,
             touched,
+            residuals,
             ..
         } = state;
         let design = problem.design;
@@ -145,25 +146,19 @@ impl Buffers {
         // Every row as if it were negative, then the difference for the positives.
         let negative = 2.0 * (1.0 + intercept).max(0.0);
         let positive = 2.0 * (1.0 - intercept).max(0.0);
-        for (g, sum) in gradient.iter_mut().zip(design.column_sum()) {
-            *g = negative * sum;
-        }
-        for &i in &touched[..] {
+        residuals.clear();
+        residuals.extend(touched.iter().map(|&i| {
             let weight = rows[i as usize].weight();
             let residual = positive * weight + negative * design.weight(i as usize);
-            let (ids, values) = design.rows().row(i as usize);
-            for (&j, &x) in ids.iter().zip(values) {
-                gradient[j as usize] -= residual * f64::from(x);
-            }
-        }
+            (i, -0.5 * residual)
+        }));
+        gradient.set(design, negative, residuals, false, problem.control);
         self.steep.clear();
-        for (j, &g) in (0..).zip(gradient.iter()) {
-            if g.abs() > problem.alpha {
-                // Positive floats sort as their bits do.
-                let shallow = !(g.abs() as f32).to_bits();
-                self.steep.push(u64::from(shallow) << 32 | j);
-            }
-        }
+        gradient.for_each_above(design, problem.alpha, |j| {
+            // Positive floats sort as their bits do.
+            let shallow = !(gradient.at(design, j).abs() as f32).to_bits();
+            self.steep.push(u64::from(shallow) << 32 | u64::from(j));
+        });
         self.steep.sort_unstable();
         self.list.clear();
         self.list.extend(self.steep.iter().map(|&key| Coordinate {

@@ -23,12 +23,11 @@ pub(super) fn run(
     }
     let mut list = std::mem::take(&mut state.sweep_list);
     list.clear();
-    for (j, g) in (0..).zip(&state.gradient) {
-        if g.abs() > problem.alpha || state.weights[j as usize] != 0.0 {
-            list.push(j);
-        }
-    }
-    let steepness = |j: &u32| state.gradient[*j as usize].abs();
+    let steepness = |j: &u32| state.gradient.at(problem.design, *j).abs();
+    list.extend(
+        (0..problem.design.n_features() as u32)
+            .filter(|j| steepness(j) > problem.alpha || state.weights[*j as usize] != 0.0),
+    );
     list.sort_unstable_by(|a, b| steepness(b).total_cmp(&steepness(a)).then(a.cmp(b)));
     let (mut n_iter, mut first) = (0, f64::INFINITY);
     while n_iter < settings.max_iter && !control.is_cancelled() {
