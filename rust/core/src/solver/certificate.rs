@@ -1,6 +1,6 @@
 //! Gradient, objective and dual point: how far from the optimum at most.
 
-use super::gradient::Gradient;
+use super::gradient::{Gradient, split};
 use super::intercept::{EXACT, solve_intercept};
 use super::rounding::round_to;
 use super::state::{Row, Scaled, Workspace};
@@ -214,6 +214,8 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)
         residuals,
         intercept,
         is_touched,
+        seen,
+        weights,
         ..
     } = state;
     let is_active = |row: &&Row| row.hinge(*intercept) > 0.0;
@@ -249,7 +251,18 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)
     }
     // What a ridge takes and adds, it does of all features.
     let all = problem.ridge > 0.0;
-    gradient.set(design, 2.0 * assumed, residuals, all, problem.control);
+    let factor = 2.0 * assumed;
+    let split = if all || from_zero || shares != (1.0, 1.0) {
+        None
+    } else {
+        let n_support = seen.iter().filter(|&&j| weights[j as usize] != 0.0);
+        let n_support = n_support.map(|&j| design.column(j as usize).0.len()).sum();
+        split(problem, factor, residuals, n_support)
+    };
+    match split {
+        Some(split) => gradient.set_split(problem, factor, (residuals, split), (rows, *intercept)),
+        None => gradient.set(design, factor, residuals, all, problem.control),
+    }
     sums
 }
 

@@ -1,6 +1,10 @@
 //! The loss's gradient at a look at the gap: of all features, or where few rows
 //! count, of those that these rows hold.
 
+mod screen;
+
+pub(super) use screen::split;
+
 use super::Design;
 use super::scatter::{scatter, scatter_listed};
 use crate::parallel::Control;
@@ -22,11 +26,16 @@ pub(super) struct Gradient {
     values: Vec<f64>,
     /// `factor`, where features are listed.
     of_others: Option<f64>,
-    /// Features that the rows hold, as they were met, and a bit for each.
+    /// Features that the rows hold, as they were met, and flags of them.
     listed: Vec<u32>,
-    is_listed: Vec<u64>,
+    is_listed: Vec<bool>,
     /// Largest absolute value block by block, where no features are listed.
     peaks: Vec<f64>,
+    /// Derivatives that are not exact are below this in absolute value, and so is
+    /// what stands for them. 0: all are exact.
+    closed_below: f64,
+    /// Scratch: columns to be added up.
+    open: Vec<u32>,
 }
 
 impl Gradient {
@@ -35,8 +44,10 @@ impl Gradient {
             values: vec![0.0; n_features],
             of_others: None,
             listed: Vec::new(),
-            is_listed: vec![0; n_features.div_ceil(64)],
+            is_listed: vec![false; n_features],
             peaks: Vec::new(),
+            closed_below: 0.0,
+            open: Vec::new(),
         }
     }
 
@@ -53,10 +64,11 @@ impl Gradient {
 
     fn unlist(&mut self) {
         for &j in &self.listed {
-            self.is_listed[j as usize / 64] = 0;
+            self.is_listed[j as usize] = false;
         }
         self.listed.clear();
         self.of_others = None;
+        self.closed_below = 0.0;
     }
 
     /// `factor column_sum + sum 2 residual x_i` for the `(i, residual)` of `list`.
@@ -71,13 +83,27 @@ impl Gradient {
         all: bool,
         control: &Control,
     ) {
+        self.add_large(design, factor, list, all, control);
+        if self.of_others.is_none() {
+            self.find_peaks();
+        }
+    }
+
+    /// [`Self::set`] without peaks.
+    fn add_large(
+        &mut self,
+        design: &Design<'_>,
+        factor: f64,
+        list: &[(u32, f64)],
+        all: bool,
+        control: &Control,
+    ) {
         self.unlist();
         if all || !self.is_short(design, list) {
             for (g, sum) in self.values.iter_mut().zip(design.column_sum()) {
                 *g = factor * sum;
             }
             scatter(design.rows(), list, &mut self.values, control);
-            self.find_peaks();
             return;
         }
         self.of_others = Some(factor);
@@ -120,7 +146,7 @@ impl Gradient {
     }
 
     fn is_listed(&self, j: u32) -> bool {
-        self.is_listed[j as usize / 64] & (1 << (j % 64)) != 0
+        self.is_listed[j as usize]
     }
 
     /// The derivative by feature `j`.
@@ -131,19 +157,18 @@ impl Gradient {
         }
     }
 
-    /// The largest absolute value.
+    /// The largest absolute value; of derivatives that are not exact, what bounds them.
     pub(super) fn largest(&self, design: &Design<'_>) -> f64 {
         let Some(factor) = self.of_others else {
-            return self.peaks.iter().fold(0.0, |a: f64, &b| a.max(b));
+            return self.peaks.iter().fold(self.closed_below, |a, &b| a.max(b));
         };
         let of_listed = self.listed.iter().map(|&j| self.values[j as usize].abs());
         let of_listed = of_listed.fold(0.0, f64::max);
         // The first that is not listed exceeds all others.
         let others = design.steep_columns().iter();
         let first = others.copied().find(|&j| !self.is_listed(j));
-        first.map_or(of_listed, |j| {
-            of_listed.max((factor * design.column_sum()[j as usize]).abs())
-        })
+        let of_others = first.map_or(0.0, |j| (factor * design.column_sum()[j as usize]).abs());
+        of_listed.max(of_others).max(self.closed_below)
     }
 
     /// Call `take` with every feature whose derivative exceeds `limit` in absolute

@@ -28,12 +28,12 @@ pub(super) fn scatter(rows: CsrView<'_>, list: &[(u32, f64)], sum: &mut [f64], c
 }
 
 /// [`scatter`] on top of `factor` times the column sums, written for the features of
-/// these rows alone: they are appended to `listed`, and their bits are set.
+/// these rows alone: they are appended to `listed`, and flagged.
 pub(super) fn scatter_listed(
     design: &Design<'_>,
     factor: f64,
     list: &[(u32, f64)],
-    (sum, listed, is_listed): (&mut [f64], &mut Vec<u32>, &mut [u64]),
+    (sum, listed, is_listed): (&mut [f64], &mut Vec<u32>, &mut [bool]),
     control: &Control,
 ) {
     let column_sum = design.column_sum();
@@ -41,9 +41,7 @@ pub(super) fn scatter_listed(
         let mut end = listed.len();
         listed.resize(end + ids.len(), 0);
         for (&j, &x) in ids.iter().zip(values) {
-            let (word, bit) = (&mut is_listed[j as usize / 64], 1 << (j % 64));
-            let is_new = *word & bit == 0;
-            *word |= bit;
+            let is_new = !std::mem::replace(&mut is_listed[j as usize], true);
             // Without a branch: which features are new is not predictable.
             listed[end] = j;
             end += usize::from(is_new);

@@ -112,7 +112,7 @@ pub struct Workspace {
     pub(super) weights: Vec<f64>,
     /// Features whose rows are all touched.
     is_seen: Vec<bool>,
-    seen: Vec<u32>,
+    pub(super) seen: Vec<u32>,
     pub(super) intercept: f64,
     /// Gradient of the loss and ridge at the last certificate.
     pub(super) gradient: Gradient,
