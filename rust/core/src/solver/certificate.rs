@@ -4,7 +4,7 @@ use super::gradient::{Gradient, split};
 use super::intercept::{EXACT, solve_intercept};
 use super::rounding::round_to;
 use super::state::{Row, Scaled, Workspace};
-use super::{Certificate, Settings, Status};
+use super::{Certificate, Settings, Status, Stop};
 use crate::parallel::Control;
 
 /// Steps of an intercept that only the rounding of the weights put off its best.
@@ -124,7 +124,9 @@ fn prove_with(
     if settings.round_intercept {
         state.intercept = round_to(state.intercept, settings.intercept_bits());
     }
-    let sums = loss_gradient(problem, state, (1.0, 1.0));
+    // A tree's nodes are small: bounds seldom save what they cost there.
+    let may_pass = settings.stop == Stop::Gap && problem.ridge == 0.0;
+    let sums = loss_gradient(problem, state, (1.0, 1.0), may_pass);
     let (mut l1, mut l2) = (0.0, 0.0);
     for j in state.nonzero() {
         let w = state.weights[j as usize];
@@ -196,8 +198,14 @@ fn drowns(problem: &Scaled<'_>, base: f64) -> bool {
 /// The column sums hold each row as if it were untouched; a touched row is
 /// corrected by its difference. Where most rows are touched and few of them
 /// active, it is cheaper to add up the active ones alone, and where values are huge,
-/// it is the only way that keeps digits.
-fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)) -> Sums {
+/// it is the only way that keeps digits. Where columns `may_pass`, those provably below
+/// alpha need not be exact; see [`split`].
+fn loss_gradient(
+    problem: &Scaled<'_>,
+    state: &mut Workspace,
+    shares: (f64, f64),
+    may_pass: bool,
+) -> Sums {
     let design = problem.design;
     let base = (1.0 + state.intercept).max(0.0) * shares.1;
     let untouched = state.untouched_weight();
@@ -252,12 +260,12 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)
     // What a ridge takes and adds, it does of all features.
     let all = problem.ridge > 0.0;
     let factor = 2.0 * assumed;
-    let split = if all || from_zero || shares != (1.0, 1.0) {
-        None
-    } else {
+    let split = if may_pass && !from_zero {
         let n_support = seen.iter().filter(|&&j| weights[j as usize] != 0.0);
         let n_support = n_support.map(|&j| design.column(j as usize).0.len()).sum();
         split(problem, factor, residuals, n_support)
+    } else {
+        None
     };
     match split {
         Some(split) => gradient.set_split(problem, factor, (residuals, split), (rows, *intercept)),
@@ -283,7 +291,7 @@ fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
     );
     let balanced = Gradient::new(problem.design.n_features());
     let gradient = std::mem::replace(&mut state.gradient, balanced);
-    let sums = loss_gradient(problem, state, shares);
+    let sums = loss_gradient(problem, state, shares, false);
     let found = dual_on_ray(problem, state, &sums);
     // Steps go by the gradient proper.
     state.gradient = gradient;
@@ -371,7 +379,7 @@ fn ridge_dual(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{Design, Intercept, Method, Problem, Stop};
+    use crate::solver::{Design, Intercept, Method, Problem};
     use crate::testing::csr;
 
     /// One positive and three negatives, no weights, intercept `b`; what

@@ -241,9 +241,12 @@ mod tests {
                 all[j as usize] += times * f64::from(v);
             }
         };
-        (0..N_ROWS).for_each(|i| add(i, factor));
-        list.iter()
-            .for_each(|&(i, residual)| add(i, 2.0 * residual));
+        for i in 0..N_ROWS {
+            add(i, factor);
+        }
+        for &(i, residual) in list {
+            add(i, 2.0 * residual);
+        }
         all
     }
 

@@ -53,7 +53,7 @@ pub(super) fn scatter_listed(
 }
 
 /// Call `add` with ids, values and twice the residual of each row.
-#[inline(always)]
+#[inline]
 fn for_each_row(
     rows: CsrView<'_>,
     list: &[(u32, f64)],

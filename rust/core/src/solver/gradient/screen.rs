@@ -152,7 +152,7 @@ impl Gradient {
         // Not the other way round: what is no number stays open.
         let is_closed = |square: f64, g: f64| {
             let room = least - g.abs();
-            (room > 0.0) & (moved * square < room * room)
+            room > 0.0 && moved * square < room * room
         };
         let Some(factor) = self.of_others else {
             open.resize(self.values.len(), 0);
