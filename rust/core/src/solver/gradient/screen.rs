@@ -357,6 +357,38 @@ mod tests {
     }
 
     #[test]
+    fn a_column_that_meets_its_bound_is_open_until_alpha_exceeds_it() {
+        // Eight rows alike: g = 2 * 8 * (0.25 + 0.0625) = 5, of which 4 is there, and
+        // 2 sqrt(8) sqrt(8) 0.0625 = 1 is the bound on the rest.
+        let x = crate::testing::csr(&[[1.0]; 8]);
+        let control = Control::default();
+        let design = Design::new(x.view(), None, &control).unwrap();
+        let rows = [Row {
+            margin: 0.0625,
+            signed_weight: -1.0,
+        }; 8];
+        let list: Vec<_> = (0..8).map(|i| (i, 0.0625)).collect();
+        let rest = f64::sqrt(8.0) * 0.0625;
+        for (alpha, g, largest) in [(4.9, 5.0, 5.0), (5.1, 4.0, 5.1)] {
+            let problem = Scaled {
+                design: &design,
+                control: &control,
+                alpha,
+                ridge: 0.0,
+                positive_weight: 1.0,
+                intercept_alpha: None,
+            };
+            let mut gradient = Gradient::new(1);
+            let split = Split { n_large: 0, rest };
+            gradient.set_split(&problem, 0.5, (&list, split), (&rows, -0.75));
+            assert_eq!(
+                (gradient.at(&design, 0), gradient.largest(&design)),
+                (g, largest)
+            );
+        }
+    }
+
+    #[test]
     fn rows_that_matter_come_first_and_the_rest_is_their_norm() {
         let mut numbers = Numbers(3);
         let x = rows(&mut numbers, 1.0);
