@@ -1,6 +1,5 @@
 //! The default method: working sets, column sweeps, Newton on the support.
 
-use super::certificate::PEAK_WIDTH;
 use super::compact::Compact;
 use super::newton::CAUTION;
 use super::rounds::until_proved;
@@ -66,7 +65,8 @@ fn grow(problem: &Scaled<'_>, state: &mut Workspace) -> f64 {
     for &j in &set {
         state.in_working_set[j as usize] = false;
     }
-    set.retain(|&j| state.weights[j as usize] != 0.0 || state.gradient[j as usize].abs() > alpha);
+    let slope = |j: u32| state.gradient.at(problem.design, j).abs();
+    set.retain(|&j| state.weights[j as usize] != 0.0 || slope(j) > alpha);
     for &j in &set {
         state.in_working_set[j as usize] = true;
     }
@@ -76,30 +76,22 @@ fn grow(problem: &Scaled<'_>, state: &mut Workspace) -> f64 {
         .count();
     let mut candidates = std::mem::take(&mut state.candidates);
     candidates.clear();
-    let blocks = state.gradient.chunks(PEAK_WIDTH).zip(&state.peaks);
-    for (block, (gradient, _)) in (0..).zip(blocks).filter(|(_, (_, peak))| **peak > alpha) {
-        for (j, g) in (block * PEAK_WIDTH..).zip(gradient) {
-            if g.abs() > alpha && !state.in_working_set[j] {
-                candidates.push(j as u32);
-            }
+    state.gradient.for_each_above(problem.design, alpha, |j| {
+        if !state.in_working_set[j as usize] {
+            candidates.push(j);
         }
-    }
+    });
     let growth = if n_support < SMALL { 2 } else { 3 };
     let room = (growth * n_support)
         .max(FIRST_SET)
         .saturating_sub(n_support);
-    let steeper = |a: &u32, b: &u32| {
-        let g = |j: &u32| state.gradient[*j as usize].abs();
-        g(b).total_cmp(&g(a)).then(a.cmp(b))
-    };
+    let steeper = |a: &u32, b: &u32| slope(*b).total_cmp(&slope(*a)).then(a.cmp(b));
     if candidates.len() > room {
         candidates.select_nth_unstable_by(room, steeper);
         candidates.truncate(room);
     }
     candidates.sort_unstable_by(steeper);
-    let violation = candidates
-        .first()
-        .map_or(0.0, |&j| state.gradient[j as usize].abs() - alpha);
+    let violation = candidates.first().map_or(0.0, |&j| slope(j) - alpha);
     for &j in &candidates {
         state.in_working_set[j as usize] = true;
     }

@@ -1,10 +1,10 @@
 //! Gradient, objective and dual point: how far from the optimum at most.
 
+use super::gradient::{Gradient, split};
 use super::intercept::{EXACT, solve_intercept};
 use super::rounding::round_to;
-use super::scatter::scatter;
 use super::state::{Row, Scaled, Workspace};
-use super::{Certificate, Settings, Status};
+use super::{Certificate, Settings, Status, Stop};
 use crate::parallel::Control;
 
 /// Steps of an intercept that only the rounding of the weights put off its best.
@@ -15,9 +15,6 @@ const BALANCED: f64 = 1e-9;
 
 /// A gradient may be off by this share of alpha: the bound then is by as much.
 const INEXACT: f64 = 1e-7;
-
-/// Features that share one entry of [`Workspace::peaks`].
-pub(super) const PEAK_WIDTH: usize = 64;
 
 /// What a look at the gap finds.
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +124,9 @@ fn prove_with(
     if settings.round_intercept {
         state.intercept = round_to(state.intercept, settings.intercept_bits());
     }
-    let sums = loss_gradient(problem, state, (1.0, 1.0));
+    // A tree's nodes are small: bounds seldom save what they cost there.
+    let may_pass = settings.stop == Stop::Gap && problem.ridge == 0.0;
+    let sums = loss_gradient(problem, state, (1.0, 1.0), may_pass);
     let (mut l1, mut l2) = (0.0, 0.0);
     for j in state.nonzero() {
         let w = state.weights[j as usize];
@@ -145,7 +144,7 @@ fn prove_with(
         let Workspace {
             gradient, weights, ..
         } = state;
-        for (g, w) in gradient.iter_mut().zip(weights.iter()) {
+        for (g, w) in gradient.all_mut().iter_mut().zip(weights.iter()) {
             *g += problem.ridge * w;
         }
     }
@@ -199,8 +198,14 @@ fn drowns(problem: &Scaled<'_>, base: f64) -> bool {
 /// The column sums hold each row as if it were untouched; a touched row is
 /// corrected by its difference. Where most rows are touched and few of them
 /// active, it is cheaper to add up the active ones alone, and where values are huge,
-/// it is the only way that keeps digits.
-fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)) -> Sums {
+/// it is the only way that keeps digits. Where columns `may_pass`, those provably below
+/// alpha need not be exact; see [`split`].
+fn loss_gradient(
+    problem: &Scaled<'_>,
+    state: &mut Workspace,
+    shares: (f64, f64),
+    may_pass: bool,
+) -> Sums {
     let design = problem.design;
     let base = (1.0 + state.intercept).max(0.0) * shares.1;
     let untouched = state.untouched_weight();
@@ -217,6 +222,8 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)
         residuals,
         intercept,
         is_touched,
+        seen,
+        weights,
         ..
     } = state;
     let is_active = |row: &&Row| row.hinge(*intercept) > 0.0;
@@ -224,9 +231,6 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)
     let is_cheaper = || n_untouched + gathered.iter().filter(is_active).count() < touched.len();
     let from_zero = base > 0.0 && (is_cheaper() || drowns(problem, base));
     let assumed = if from_zero { 0.0 } else { base };
-    for (g, sum) in gradient.iter_mut().zip(design.column_sum()) {
-        *g = 2.0 * assumed * sum;
-    }
     residuals.clear();
     let mut add = |i: u32, residual: f64| {
         if residual != 0.0 {
@@ -253,29 +257,21 @@ fn loss_gradient(problem: &Scaled<'_>, state: &mut Workspace, shares: (f64, f64)
             }
         }
     }
-    scatter(design.rows(), residuals, gradient, problem.control);
+    // What a ridge takes and adds, it does of all features.
+    let all = problem.ridge > 0.0;
+    let factor = 2.0 * assumed;
+    let split = if may_pass && !from_zero {
+        let n_support = seen.iter().filter(|&&j| weights[j as usize] != 0.0);
+        let n_support = n_support.map(|&j| design.column(j as usize).0.len()).sum();
+        split(problem, factor, residuals, n_support)
+    } else {
+        None
+    };
+    match split {
+        Some(split) => gradient.set_split(problem, factor, (residuals, split), (rows, *intercept)),
+        None => gradient.set(design, factor, residuals, all, problem.control),
+    }
     sums
-}
-
-/// Largest `|gradient|` within each [`PEAK_WIDTH`] features, and over all.
-fn find_peaks(state: &mut Workspace) -> f64 {
-    let Workspace {
-        gradient, peaks, ..
-    } = state;
-    peaks.clear();
-    peaks.extend(gradient.chunks(PEAK_WIDTH).map(|chunk| {
-        // Several maxima side by side: one alone waits for itself.
-        let mut largest = [0.0_f64; 8];
-        let (eights, rest) = chunk.as_chunks::<8>();
-        for eight in eights {
-            for (m, g) in largest.iter_mut().zip(eight) {
-                *m = if g.abs() > *m { g.abs() } else { *m };
-            }
-        }
-        let of_rest = rest.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
-        largest.iter().fold(of_rest, |a, &b| a.max(b))
-    }));
-    peaks.iter().fold(0.0, |a: f64, &b| a.max(b))
 }
 
 /// The dual objective, on a ray through a point that a free intercept allows.
@@ -293,13 +289,12 @@ fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
         (lighter / sums.positive).min(1.0),
         (lighter / sums.negative).min(1.0),
     );
-    let balanced = vec![0.0; state.gradient.len()];
+    let balanced = Gradient::new(problem.design.n_features());
     let gradient = std::mem::replace(&mut state.gradient, balanced);
-    let sums = loss_gradient(problem, state, shares);
+    let sums = loss_gradient(problem, state, shares, false);
     let found = dual_on_ray(problem, state, &sums);
+    // Steps go by the gradient proper.
     state.gradient = gradient;
-    // Those of the gradient proper: steps go by them.
-    find_peaks(state);
     found
 }
 
@@ -307,7 +302,7 @@ fn dual(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
 fn dual_on_ray(problem: &Scaled<'_>, state: &mut Workspace, sums: &Sums) -> f64 {
     let mut s1 = 2.0 * (sums.positive + sums.negative);
     let s2 = 4.0 * sums.square;
-    let largest = find_peaks(state);
+    let largest = state.gradient.largest(problem.design);
     if s2 == 0.0 {
         return 0.0;
     }
@@ -347,7 +342,7 @@ fn ridge_dual(
         gradient, steep, ..
     } = state;
     steep.clear();
-    let reach = gradient.iter().map(|g| g.abs() + slack);
+    let reach = gradient.all().iter().map(|g| g.abs() + slack);
     steep.extend(reach.filter(|g| limit * g > problem.alpha));
     let over: &[f64] = steep;
     let soft = |tau: f64, g: f64| (tau * g - problem.alpha).max(0.0);
@@ -384,7 +379,7 @@ fn ridge_dual(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{Design, Intercept, Method, Problem, Stop};
+    use crate::solver::{Design, Intercept, Method, Problem};
     use crate::testing::csr;
 
     /// One positive and three negatives, no weights, intercept `b`; what

@@ -83,13 +83,16 @@ impl Compact {
                 self.ids.resize(room, 0);
                 self.values.resize(room, 0.0);
             }
+            let (to_ids, to_values) = (&mut self.ids[end..room], &mut self.values[end..room]);
+            let mut n_kept = 0;
             // Without a branch: which rows are in is not predictable.
             for (&i, &x) in ids.iter().zip(values) {
                 let r = compact_of[i as usize];
-                self.ids[end] = r;
-                self.values[end] = x;
-                end += usize::from(r != NONE);
+                to_ids[n_kept] = r;
+                to_values[n_kept] = x;
+                n_kept += usize::from(r != NONE);
             }
+            end += n_kept;
             self.starts.push(end);
             self.weights.push(state.weights[j as usize]);
             self.list.push(k);

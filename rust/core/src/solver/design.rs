@@ -31,6 +31,8 @@ pub struct Design<'a> {
     column_square: Vec<f64>,
     largest_value: f64,
     heaviest_column: OnceLock<f64>,
+    steep_columns: OnceLock<Vec<u32>>,
+    long_columns: OnceLock<LongColumns>,
     row_square: OnceLock<Vec<f64>>,
     largest_weight: f64,
 }
@@ -93,6 +95,8 @@ impl<'a> Design<'a> {
             column_square,
             largest_value,
             heaviest_column: OnceLock::new(),
+            steep_columns: OnceLock::new(),
+            long_columns: OnceLock::new(),
             row_square: OnceLock::new(),
             largest_weight,
         })
@@ -145,6 +149,11 @@ impl<'a> Design<'a> {
         self.column_square[j]
     }
 
+    /// The same of all features.
+    pub(super) fn column_squares(&self) -> &[f64] {
+        &self.column_square
+    }
+
     /// `sum_j x_ij^2` of every sample, computed when first asked for.
     pub(super) fn row_square(&self) -> &[f64] {
         self.row_square.get_or_init(|| {
@@ -170,6 +179,17 @@ impl<'a> Design<'a> {
         })
     }
 
+    /// All features, largest `|column_sum|` first, sorted when first asked for.
+    pub(super) fn steep_columns(&self) -> &[u32] {
+        self.steep_columns
+            .get_or_init(|| largest_first(self.column_sum.iter().map(|sum| sum.abs())))
+    }
+
+    /// All features by their square sums, sorted when first asked for.
+    pub(super) fn long_columns(&self) -> &LongColumns {
+        self.long_columns.get_or_init(|| LongColumns::new(self))
+    }
+
     /// The largest sample weight.
     pub fn largest_weight(&self) -> f64 {
         self.largest_weight
@@ -179,6 +199,57 @@ impl<'a> Design<'a> {
     pub fn largest_value(&self) -> f64 {
         self.largest_value
     }
+}
+
+/// Features by [`Design::column_square`], largest first.
+#[derive(Debug)]
+pub(super) struct LongColumns {
+    ids: Vec<u32>,
+    squares: Vec<f64>,
+    /// Stored values of all columns up to here, this one included.
+    n_values: Vec<usize>,
+}
+
+impl LongColumns {
+    fn new(design: &Design<'_>) -> Self {
+        let ids = largest_first(design.column_square.iter().copied());
+        let mut n_values = 0;
+        let add = |&j: &u32| {
+            n_values += design.column(j as usize).0.len();
+            n_values
+        };
+        Self {
+            squares: ids
+                .iter()
+                .map(|&j| design.column_square(j as usize))
+                .collect(),
+            n_values: ids.iter().map(add).collect(),
+            ids,
+        }
+    }
+
+    pub(super) fn ids(&self) -> &[u32] {
+        &self.ids
+    }
+
+    /// Stored values of the columns whose square sum exceeds `square`.
+    pub(super) fn n_values(&self, square: f64) -> usize {
+        let n = self.squares.partition_point(|&s| s > square);
+        n.checked_sub(1).map_or(0, |last| self.n_values[last])
+    }
+}
+
+/// The order of numbers >= 0, the largest first, and of equal ones the first.
+fn largest_first(numbers: impl Iterator<Item = f64>) -> Vec<u32> {
+    let numbers: Vec<u64> = numbers.map(f64::to_bits).collect();
+    // Numbers >= 0 sort as their bits do: half of these and the place, in one word.
+    let keys = (0..).zip(&numbers).map(|(j, bits)| (!bits >> 32) << 32 | j);
+    let mut keys: Vec<u64> = keys.collect();
+    keys.sort_unstable();
+    for near in keys.chunk_by_mut(|a, b| a >> 32 == b >> 32) {
+        near.sort_by_key(|&key| std::cmp::Reverse(numbers[key as u32 as usize]));
+    }
+    keys.into_iter().map(|key| key as u32).collect()
 }
 
 fn checked_weights(weights: &[f64], n_samples: usize) -> Result<Vec<f64>> {

@@ -21,6 +21,7 @@ mod descent;
 mod design;
 mod dual_coordinate_descent;
 mod forward_backward;
+mod gradient;
 mod intercept;
 mod liblinear;
 mod method;

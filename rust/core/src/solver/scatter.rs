@@ -1,5 +1,6 @@
 //! Adding up rows into a dense vector: what a full gradient costs.
 
+use super::Design;
 use crate::instructions::prefetch;
 use crate::parallel::Control;
 use crate::sparse::CsrView;
@@ -19,6 +20,46 @@ const LINES: usize = 8;
 ///
 /// Cost: the stored values of those rows.
 pub(super) fn scatter(rows: CsrView<'_>, list: &[(u32, f64)], sum: &mut [f64], control: &Control) {
+    for_each_row(rows, list, control, |ids, values, twice| {
+        for (&j, &x) in ids.iter().zip(values) {
+            sum[j as usize] += twice * f64::from(x);
+        }
+    });
+}
+
+/// [`scatter`] on top of `factor` times the column sums, written for the features of
+/// these rows alone: they are appended to `listed`, and flagged.
+pub(super) fn scatter_listed(
+    design: &Design<'_>,
+    factor: f64,
+    list: &[(u32, f64)],
+    (sum, listed, is_listed): (&mut [f64], &mut Vec<u32>, &mut [bool]),
+    control: &Control,
+) {
+    let column_sum = design.column_sum();
+    for_each_row(design.rows(), list, control, |ids, values, twice| {
+        let mut end = listed.len();
+        listed.resize(end + ids.len(), 0);
+        for (&j, &x) in ids.iter().zip(values) {
+            let is_new = !std::mem::replace(&mut is_listed[j as usize], true);
+            // Without a branch: which features are new is not predictable.
+            listed[end] = j;
+            end += usize::from(is_new);
+            let (old, first) = (sum[j as usize], factor * column_sum[j as usize]);
+            sum[j as usize] = if is_new { first } else { old } + twice * f64::from(x);
+        }
+        listed.truncate(end);
+    });
+}
+
+/// Call `add` with ids, values and twice the residual of each row.
+#[inline]
+fn for_each_row(
+    rows: CsrView<'_>,
+    list: &[(u32, f64)],
+    control: &Control,
+    mut add: impl FnMut(&[u32], &[f32], f64),
+) {
     for (at, &(i, residual)) in list.iter().enumerate() {
         // What is left half done then counts as cancelled, not as a proof.
         if at % ROWS_PER_CHECK == 0 && control.is_cancelled() {
@@ -34,10 +75,7 @@ pub(super) fn scatter(rows: CsrView<'_>, list: &[(u32, f64)], sum: &mut [f64], c
             prefetch_lines(values);
         }
         let (ids, values) = rows.row(i as usize);
-        let twice = 2.0 * residual;
-        for (&j, &x) in ids.iter().zip(values) {
-            sum[j as usize] += twice * f64::from(x);
-        }
+        add(ids, values, 2.0 * residual);
     }
 }
 

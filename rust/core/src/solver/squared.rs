@@ -113,7 +113,8 @@ impl<'a> Squared<'a> {
                 }
             }
         }
-        let mut gradient = std::mem::take(&mut state.gradient);
+        let Workspace { gradient, rows, .. } = state;
+        let gradient = gradient.all_mut();
         gradient.fill(0.0);
         for (i, &a) in duals.iter().enumerate() {
             if i % ROWS_PER_CHECK == 0 && self.control.is_cancelled() {
@@ -121,11 +122,10 @@ impl<'a> Squared<'a> {
             }
             if a > 0.0 {
                 let (ids, values) = self.design.rows().row(i);
-                add(ids, values, state.rows[i].sign() * a, &mut gradient);
+                add(ids, values, rows[i].sign() * a, gradient);
             }
         }
         let square: f64 = gradient.iter().map(|g| g * g).fold(0.0, |a, b| a + b);
-        state.gradient = gradient;
         let bias = self.scale() * (sums[1] - sums[0]);
         self.on_ray(state, duals, square + bias * bias)
     }

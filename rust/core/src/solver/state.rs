@@ -8,6 +8,7 @@ use std::sync::Arc;
 use self::history::History;
 use super::compact::Compact;
 use super::dual_coordinate_descent::SharedStart;
+use super::gradient::Gradient;
 use super::newton::NewtonBuffers;
 use super::rounding::round_to;
 use super::support::Support;
@@ -83,8 +84,9 @@ impl<'a> Scaled<'a> {
 /// residual of a certificate; and a dual method's own variables.
 const ROW_BYTES: u64 = 16 + 1 + 4 + 4 + 32 + 44;
 
-/// Of a feature: weight, gradient, two flags; square sum and place in a sweep.
-const FEATURE_BYTES: u64 = 8 + 8 + 2 + 12;
+/// Of a feature: weight, gradient, two flags; place in the gradient's list; square
+/// sum and place in a sweep.
+const FEATURE_BYTES: u64 = 8 + 8 + 2 + 5 + 12;
 
 /// The memory of one thread's solves over one [`Design`].
 ///
@@ -110,12 +112,10 @@ pub struct Workspace {
     pub(super) weights: Vec<f64>,
     /// Features whose rows are all touched.
     is_seen: Vec<bool>,
-    seen: Vec<u32>,
+    pub(super) seen: Vec<u32>,
     pub(super) intercept: f64,
     /// Gradient of the loss and ridge at the last certificate.
-    pub(super) gradient: Vec<f64>,
-    /// Largest of it, block by block, before the ridge's part came in.
-    pub(super) peaks: Vec<f64>,
+    pub(super) gradient: Gradient,
     pub(super) working_set: Vec<u32>,
     pub(super) sweep_list: Vec<u32>,
     pub(super) sweeps: super::sweeps::Buffers,
@@ -164,8 +164,7 @@ impl Workspace {
             is_seen: vec![false; d],
             seen: Vec::new(),
             intercept: 0.0,
-            gradient: vec![0.0; d],
-            peaks: Vec::new(),
+            gradient: Gradient::new(d),
             working_set: Vec::new(),
             sweep_list: Vec::new(),
             sweeps: super::sweeps::Buffers::default(),

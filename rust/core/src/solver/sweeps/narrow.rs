@@ -148,6 +148,7 @@ impl Buffers {
             gradient,
             rows,
             touched,
+            residuals,
             ..
         } = state;
         let design = problem.design;
@@ -159,23 +160,20 @@ impl Buffers {
         // Every row as if it were negative, then the difference for the positives.
         let negative = 2.0 * (1.0 + intercept).max(0.0);
         let positive = 2.0 * (1.0 - intercept).max(0.0);
-        for (g, sum) in gradient.iter_mut().zip(design.column_sum()) {
-            *g = negative * sum;
-        }
-        for &i in &touched[..] {
+        residuals.clear();
+        residuals.extend(touched.iter().map(|&i| {
             let weight = rows[i as usize].weight();
             let residual = positive * weight + negative * design.weight(i as usize);
-            let (ids, values) = design.rows().row(i as usize);
-            for (&j, &x) in ids.iter().zip(values) {
-                gradient[j as usize] -= residual * f64::from(x);
-            }
+            (i, -0.5 * residual)
+        }));
+        gradient.set(design, negative, residuals, false, problem.control);
+        sort_steep(gradient, design, problem.alpha, &mut self.steep);
+        let is_steep = |key: &u64| gradient.at(design, *key as u32).abs() > STEEP * problem.alpha;
+        let put_off =
+            may_put_off && self.steep.len() > FEW && self.steep.first().is_some_and(is_steep);
+        if put_off {
+            self.steep.retain(is_steep);
         }
-        let is_violator = |g: &&f64| g.abs() > problem.alpha;
-        let put_off = may_put_off
-            && gradient.iter().filter(is_violator).count() > FEW
-            && gradient.iter().any(|g| g.abs() > STEEP * problem.alpha);
-        let least = if put_off { STEEP } else { 1.0 };
-        sort_steep(gradient, least * problem.alpha, &mut self.steep);
         self.list.clear();
         self.list_steep();
         put_off
@@ -191,9 +189,9 @@ impl Buffers {
         } = state;
         loss_gradient(problem, &self.cells, intercept, residuals, gradient);
         for coordinate in &self.list {
-            gradient[coordinate.feature as usize] = 0.0;
+            gradient.forget(coordinate.feature);
         }
-        sort_steep(gradient, problem.alpha, &mut self.steep);
+        sort_steep(gradient, problem.design, problem.alpha, &mut self.steep);
         self.list_steep();
     }
 

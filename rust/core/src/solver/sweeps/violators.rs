@@ -1,7 +1,8 @@
 //! Which features are swept: the steep ones at first, then all that violate.
 
 use super::cells::Cell;
-use crate::solver::scatter::scatter;
+use crate::solver::Design;
+use crate::solver::gradient::Gradient;
 use crate::solver::state::Scaled;
 
 /// Derivatives above so many times alpha are steep.
@@ -14,7 +15,7 @@ pub(super) const FIRST_SWEEPS: u64 = 2;
 /// for good: a second gradient would cost more than all the sweeps.
 pub(super) const FEW: usize = 100;
 
-/// Into `gradient` the derivatives of the loss over all features; `residuals` is room.
+/// Into `gradient` the derivatives of the loss; `residuals` is room.
 ///
 /// A row that no weight touched is like all others of the negative class: where that is
 /// less work, the column sums stand for them all and the others are corrected. Cost: two
@@ -25,7 +26,7 @@ pub(super) fn loss_gradient(
     cells: &[Cell],
     intercept: f64,
     residuals: &mut Vec<(u32, f64)>,
-    gradient: &mut [f64],
+    gradient: &mut Gradient,
 ) {
     let design = problem.design;
     let b = intercept as f32;
@@ -40,9 +41,6 @@ pub(super) fn loss_gradient(
     } else {
         f64::from((1.0 + b).max(0.0))
     };
-    for (g, sum) in gradient.iter_mut().zip(design.column_sum()) {
-        *g = 2.0 * assumed * sum;
-    }
     residuals.clear();
     for (i, cell) in (0..).zip(cells) {
         let weighted = f64::from(cell.signed_weight) * f64::from(cell.hinge(b).max(0.0));
@@ -51,20 +49,23 @@ pub(super) fn loss_gradient(
             residuals.push((i, residual));
         }
     }
-    scatter(design.rows(), residuals, gradient, problem.control);
+    gradient.set(design, 2.0 * assumed, residuals, false, problem.control);
 }
 
 /// Into `steep` the features whose derivative exceeds `least`, the steepest first, each
 /// in the low half of its number.
-pub(super) fn sort_steep(gradient: &[f64], least: f64, steep: &mut Vec<u64>) {
+pub(super) fn sort_steep(
+    gradient: &Gradient,
+    design: &Design<'_>,
+    least: f64,
+    steep: &mut Vec<u64>,
+) {
     steep.clear();
-    for (j, &g) in (0..).zip(gradient) {
-        if g.abs() > least {
-            // Positive floats sort as their bits do.
-            let shallow = !(g.abs() as f32).to_bits();
-            steep.push(u64::from(shallow) << 32 | j);
-        }
-    }
+    gradient.for_each_above(design, least, |j| {
+        // Positive floats sort as their bits do.
+        let shallow = !(gradient.at(design, j).abs() as f32).to_bits();
+        steep.push(u64::from(shallow) << 32 | u64::from(j));
+    });
     steep.sort_unstable();
 }
 
@@ -72,8 +73,8 @@ pub(super) fn sort_steep(gradient: &[f64], least: f64, steep: &mut Vec<u64>) {
 mod tests {
     use super::*;
     use crate::parallel::Control;
-    use crate::solver::{Design, Intercept, Problem};
-    use crate::sparse::{CsrMatrix, Pattern};
+    use crate::solver::{Intercept, Problem};
+    use crate::sparse::{CsrMatrix, CsrView, Pattern};
 
     #[test]
     fn the_gradient_is_that_of_a_dense_product() {
@@ -115,6 +116,7 @@ mod tests {
             }
         };
         let class = |i: usize| if sign(i) > 0.0 { 1.5 } else { 1.0 };
+        let mut gradient = Gradient::new(2);
         // Most rows untouched, with an intercept; then all touched and few active.
         for (margins, b) in [
             ([0.0, 0.25, 0.0, -0.5, 0.0, 0.0], -0.5),
@@ -135,18 +137,31 @@ mod tests {
                         2.0 * sign(i) * class(i) * weight[i] * hinge * f64::from(v);
                 }
             }
-            let mut gradient = vec![7.0; 2];
             loss_gradient(&scaled, &cells, b, &mut Vec::new(), &mut gradient);
             // Halves and quarters: every sum is exact.
-            assert_eq!(gradient, expected);
+            assert_eq!([0, 1].map(|j| gradient.at(&design, j)), expected);
         }
     }
 
     #[test]
     fn the_steepest_come_first_and_ties_by_id() {
+        // One row whose values are the derivatives.
+        let values = [1.5, -3.0, 0.5, 3.0, -2.0, 1.0];
+        let x = CsrView::new(1, 6, &[0, 6], &[0, 1, 2, 3, 4, 5], &values).unwrap();
+        let control = Control::default();
+        let design = Design::new(x, None, &control).unwrap();
+        let mut gradient = Gradient::new(6);
         let mut steep = vec![1];
-        sort_steep(&[1.5, -3.0, 0.5, 3.0, -2.0, 1.0], 1.0, &mut steep);
+        for all in [true, false] {
+            gradient.set(&design, 1.0, &[], all, &control);
+            sort_steep(&gradient, &design, 1.0, &mut steep);
+            let ids: Vec<u32> = steep.iter().map(|&key| key as u32).collect();
+            assert_eq!(ids, [1, 3, 4, 0]);
+        }
+        gradient.forget(3);
+        gradient.forget(4);
+        sort_steep(&gradient, &design, 1.0, &mut steep);
         let ids: Vec<u32> = steep.iter().map(|&key| key as u32).collect();
-        assert_eq!(ids, [1, 3, 4, 0]);
+        assert_eq!(ids, [1, 0]);
     }
 }

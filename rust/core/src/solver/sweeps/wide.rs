@@ -26,7 +26,7 @@ pub(super) fn run(
     let mut list = std::mem::take(&mut state.sweep_list);
     list.clear();
     let least = if put_off { STEEP } else { 1.0 };
-    append_steep(state, least * problem.alpha, &mut list);
+    append_steep(&problem, state, least * problem.alpha, &mut list);
     let (mut n_iter, mut first) = (0, f64::INFINITY);
     while n_iter < settings.max_iter && !control.is_cancelled() {
         if put_off && n_iter >= FIRST_SWEEPS {
@@ -36,7 +36,7 @@ pub(super) fn run(
                 ..*settings
             };
             prove_as_is(&problem, &as_is, state);
-            append_steep(state, problem.alpha, &mut list);
+            append_steep(&problem, state, problem.alpha, &mut list);
             put_off = false;
         }
         state.gather_touched();
@@ -67,22 +67,28 @@ pub(super) fn run(
 
 /// Whether many features violate optimality, and some of them much.
 fn is_worth_putting_off(problem: &Scaled<'_>, state: &Workspace) -> bool {
-    let above = |least: f64| state.gradient.iter().filter(move |g| g.abs() > least);
-    above(problem.alpha).count() > FEW && above(STEEP * problem.alpha).next().is_some()
+    let mut n_violators = 0;
+    let gradient = &state.gradient;
+    gradient.for_each_above(problem.design, problem.alpha, |_| n_violators += 1);
+    n_violators > FEW && gradient.largest(problem.design) > STEEP * problem.alpha
 }
 
 /// Append to `list` the features that have a weight or whose derivative exceeds `least`,
-/// the steepest first, unless it holds them already. Their derivatives are gone then.
-fn append_steep(state: &mut Workspace, least: f64, list: &mut Vec<u32>) {
+/// the steepest first, unless it holds them already.
+fn append_steep(problem: &Scaled<'_>, state: &Workspace, least: f64, list: &mut Vec<u32>) {
+    let design = problem.design;
     let listed = list.len();
+    let mut seen = vec![false; design.n_features()];
     for &j in &list[..] {
-        state.gradient[j as usize] = f64::NAN;
+        seen[j as usize] = true;
     }
-    for (j, g) in (0..).zip(&state.gradient) {
-        if g.abs() > least || (state.weights[j as usize] != 0.0 && !g.is_nan()) {
-            list.push(j);
-        }
-    }
-    let steepness = |j: &u32| state.gradient[*j as usize].abs();
-    list[listed..].sort_unstable_by(|a, b| steepness(b).total_cmp(&steepness(a)).then(a.cmp(b)));
+    let steepness = |j: u32| state.gradient.at(design, j).abs();
+    let is_new = |j: &u32| !seen[*j as usize];
+    let is_wanted = |j: &u32| steepness(*j) > least || state.weights[*j as usize] != 0.0;
+    list.extend(
+        (0..design.n_features() as u32)
+            .filter(is_new)
+            .filter(is_wanted),
+    );
+    list[listed..].sort_unstable_by(|&a, &b| steepness(b).total_cmp(&steepness(a)).then(a.cmp(&b)));
 }
