@@ -57,7 +57,7 @@ impl Buffers {
     /// are cut at zero. Where that does not lower the objective enough (few active
     /// rows leave the Hessian singular), the exact minimum along the uncut
     /// direction is taken. Cost: two or three passes over the support's columns and
-    /// about 17 over what they hold in active rows.
+    /// about 13 over what they hold in active rows.
     pub(super) fn step(
         &mut self,
         problem: &Scaled<'_>,
