@@ -9,9 +9,9 @@ use crate::solver::ray::Ray;
 use crate::solver::state::Scaled;
 
 /// Most conjugate gradient iterations, and the residual that ends them. On held-out
-/// rows 6 leave P@5 within 0.02 of that of 8 and train at most 4 % quicker; 5 save up to
-/// 8 % but lose 0.04 PSP@5 on debdeps, 4 lose 0.07; 60 gain nothing.
-const ITERATIONS: usize = 6;
+/// rows 5 leave P@5 and PSP@5 within 0.04 of those of 8 and train 3 to 9 % quicker; 4
+/// lose 0.07 PSP@5 on debdeps; 60 gain nothing.
+const ITERATIONS: usize = 5;
 const RESIDUAL: f64 = 0.05;
 
 /// Added to the Hessian's diagonal, relative to its mean: a feature that is
