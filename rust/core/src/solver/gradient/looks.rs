@@ -4,33 +4,25 @@ use crate::parallel::Control;
 use crate::solver::certificate::{prove, prove_as_is};
 use crate::solver::state::{Scaled, Workspace};
 use crate::solver::{Design, Intercept, Method, Problem, Settings, Stop};
-use crate::sparse::{CsrMatrix, Pattern};
+use crate::testing::csr;
 
 const N: u32 = 400;
 const D: u32 = 60;
 const ALPHA: f64 = 40.0;
 const RARE: [u32; 5] = [3, 50, 121, 200, 333];
 
-/// Row i holds feature 0 if i is even, feature 1 + i mod 5, and eight of the others.
-fn rows() -> CsrMatrix {
-    let (mut indptr, mut indices, mut data) = (vec![0], Vec::new(), Vec::new());
-    for i in 0..N {
-        let mut ids: Vec<u32> = (0..8).map(|k| 6 + (7 * i + 11 * k * k) % (D - 6)).collect();
-        ids.push(1 + i % 5);
-        ids.extend((i % 2 == 0).then_some(0));
-        ids.sort_unstable();
-        ids.dedup();
-        let value = |j: u32| 0.1 + 0.05 * ((3 * i + j) % 8) as f32;
-        data.extend(ids.iter().map(|&j| value(j)));
-        indices.extend(ids);
-        indptr.push(indices.len() as u64);
-    }
-    let pattern = Pattern {
-        n_cols: D as usize,
-        indptr,
-        indices,
+/// Row i holds feature 0 if i is even, feature 1 + i mod 5, and some of the others.
+fn rows() -> Vec<[f32; D as usize]> {
+    let row = |i: u32| {
+        let mut row = [0.0; D as usize];
+        let others = (0..8).map(|k| 6 + (7 * i + 11 * k * k) % (D - 6));
+        let first = (i % 2 == 0).then_some(0);
+        for j in others.chain([1 + i % 5]).chain(first) {
+            row[j as usize] = 0.1 + 0.05 * ((3 * i + j) % 8) as f32;
+        }
+        row
     };
-    CsrMatrix { pattern, data }
+    (0..N).map(row).collect()
 }
 
 /// What formulas say of a point.
@@ -132,7 +124,7 @@ fn bound(problem: &Problem<'_>, point: &Dense, mut most: f64) -> f64 {
 /// A look at a small weight of the longest column: its 200 rows hardly differ from the
 /// untouched ones. The intercept is at its best or 0.
 fn check(positives: &[u32], intercept: Intercept, ridge: f64, is_solved: bool) {
-    let x = rows();
+    let x = csr(&rows());
     let control = Control::default();
     let design = Design::new(x.view(), None, &control).unwrap();
     let problem = Problem {
