@@ -16,7 +16,7 @@ fn rows() -> Vec<[f32; D as usize]> {
     let row = |i: u32| {
         let mut row = [0.0; D as usize];
         let others = (0..8).map(|k| 6 + (7 * i + 11 * k * k) % (D - 6));
-        let first = (i % 2 == 0).then_some(0);
+        let first = i.is_multiple_of(2).then_some(0);
         for j in others.chain([1 + i % 5]).chain(first) {
             row[j as usize] = 0.1 + 0.05 * ((3 * i + j) % 8) as f32;
         }
