@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from proxtree import LabelTree, LinearLabelTree
 from proxtree.estimators._training import training_data
@@ -10,9 +11,9 @@ from proxtree.size._planner import Planner
 N_ROWS, N_FEATURES = 80, 12
 # Bytes of a row and of a feature, as solver::Siblings says, and of problems alone:
 # Row 16, flag, touched id, compact id, a dual variable with its step's numbers 32,
-# place in the sweep; a feature's weight, gradient, two flags, three lists of ids.
+# place in the sweep; a feature's weight, gradient, three flags, three lists of ids.
 TOGETHER = 78 * N_ROWS + 192 * N_FEATURES
-ALONE = (16 + 1 + 4 + 4 + 32 + 4) * N_ROWS + (8 + 8 + 2 + 3 * 4) * N_FEATURES
+ALONE = (16 + 1 + 4 + 4 + 32 + 4) * N_ROWS + (8 + 8 + 3 + 3 * 4) * N_FEATURES
 
 
 def workspace(n_labels, n_empty=0, **parameters):
@@ -22,7 +23,8 @@ def workspace(n_labels, n_empty=0, **parameters):
     labels = [[i % (n_labels - n_empty)] for i in range(N_ROWS)]
     Y = np.zeros((N_ROWS, n_labels))
     Y[np.arange(N_ROWS), np.concatenate(labels)] = 1
-    model = LinearLabelTree(solver="dual_coordinate_descent", **parameters)
+    parameters = {"solver": "dual_coordinate_descent"} | parameters
+    model = LinearLabelTree(**parameters)
     checked = training_data(samples, Y, None)
     flat = [LabelTree.flat(n_labels)]
     account = Planner.of(*checked, flat, model._arguments(), 1).account
@@ -56,6 +58,39 @@ def test_l2_problems_that_need_f64_are_alone(parameters):
     # Without an intercept there is none to be free.
     if "penalize_intercept" in parameters:
         assert workspace(32, fit_intercept=False, **parameters) == [TOGETHER]
+
+
+def test_l1_problems_list_features_of_the_gradient():
+    rows = (16 + 1 + 4 + 4 + 16 + 16 + 45) * N_ROWS
+    # As above, then ids of those listed; to the gap, of those added up by column.
+    features = (8 + 8 + 3 + 3 * 4 + 4) * N_FEATURES
+    assert workspace(3, solver="auto") == [rows + features]
+    to_the_gap = rows + features + 4 * N_FEATURES
+    assert workspace(3, solver="auto", violation_tol=0) == [to_the_gap]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "n_bytes"),
+    [
+        # Columns 32; sorted by sums 4, and while they are sorted 16; in the gap's
+        # solves kept by square sums 4 + 8 + 8 too; a thread's workspace as above; ids
+        # of a node's and of a thread's features.
+        ({}, 32 + 4 + 16 + 35 + 4),
+        ({"violation_tol": 0}, 32 + 4 + 16 + 20 + 39 + 4),
+        ({"solver": "dual_coordinate_descent"}, 32 + 8 + 192 + 4),
+    ],
+)
+def test_a_feature_that_no_row_holds_takes_what_is_kept_of_all(parameters, n_bytes):
+    model = LinearLabelTree(n_clusters=30, root_rows="all", **parameters)
+    labels = [[i % 30] for i in range(N_ROWS)]
+    needs = []
+    for n_features in (1_000_000, 2_000_000):
+        samples = sparse.csr_matrix((N_ROWS, n_features), dtype=np.float32)
+        checked = training_data(samples, labels, None)
+        flat = [LabelTree.flat(30)]
+        account = Planner.of(*checked, flat, model._arguments(), 1).account
+        needs.append(account._nodes(account.trees[0], np.zeros(1), 1))
+    assert needs[1] - needs[0] == n_bytes * 1e6
 
 
 def gathered(n_threads, **parameters):

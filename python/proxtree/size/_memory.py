@@ -29,8 +29,17 @@ COLUMN = 32
 # solver::Workspace, a row: Row, flag, touched id, compact id; the row and the residual
 # of a certificate; and of Newton's buffers, which reach as far as the support does.
 WORKSPACE_ROW = 16 + 1 + 4 + 4 + 16 + 16 + 45
-# A feature: weight, gradient, flags, working set, sweep list, candidates.
-WORKSPACE_FEATURE = 8 + 8 + 2 + 3 * 4
+# A feature: weight, gradient, three flags, working set, sweep list, candidates.
+WORKSPACE_FEATURE = 8 + 8 + 3 + 3 * 4
+# solver::Gradient, a feature of L1 problems: its place among those listed and, in
+# solves that go on to the gap, among those added up by column.
+LISTED_FEATURE = 4
+OPEN_FEATURE = 4
+# solver::Design, what L1 problems share: columns sorted by their sums and what sorting
+# takes; to the gap they are also sorted by square sums, kept with counts of values.
+BY_SUM = 4
+SORTING = 8 + 8
+BY_SQUARE = 4 + 8 + 8
 # Share of a node's values that solves gather: in a tree's few sweeps what active rows
 # hold in the columns of the support, as solver::copied_bytes has it, and 0.1 that
 # larger arrays leave behind where they replace smaller ones; in solves that go on to
@@ -191,6 +200,8 @@ class Account:
             design += 16 * n_rows
         if self.is_l2:
             design += (START + SQUARE) * n_rows + START * n_features
+        else:
+            design += (BY_SUM + self.to_the_gap * BY_SQUARE) * n_features
         workspace = self._workspace(tree, n_rows, nnz, n_features)
         assembling = weights * np.where(
             weights > self.n_features, WEIGHT_OUT, WEIGHT_OUT + WEIGHT_SORTED
@@ -207,7 +218,10 @@ class Account:
         later = np.empty(len(work))
         later[order] = kept.sum() - np.cumsum(kept[order])
         besides = design + assembling - later
-        solving = hands * workspace + self._gathered(tree, n_rows, nnz, hands)
+        # Sorting comes before anything is gathered.
+        sorting = np.zeros(len(nnz)) if self.is_l2 else SORTING * n_features
+        gathered = self._gathered(tree, n_rows, nnz, hands)
+        solving = hands * workspace + np.maximum(sorting, gathered)
         # The allocator keeps what the solves of the first, largest node free.
         first = int(np.argmax(work))
         kept_back = float(solving[first])
@@ -248,7 +262,9 @@ class Account:
     ) -> Floats:
         """Return what a thread holds to solve the problems of each node."""
         if not self.is_l2:
-            result: Floats = WORKSPACE_ROW * n_rows + WORKSPACE_FEATURE * n_features
+            feature = WORKSPACE_FEATURE + LISTED_FEATURE
+            feature += self.to_the_gap * OPEN_FEATURE
+            result: Floats = WORKSPACE_ROW * n_rows + feature * n_features
             return result
         # The shared start is solved alone, before any other.
         alone: Floats = ALONE_ROW * n_rows + ALONE_FEATURE * n_features

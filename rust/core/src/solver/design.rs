@@ -10,6 +10,10 @@ use crate::{Error, Result};
 /// A column's place (twice while transposing), sum and square sum.
 const COLUMN_BYTES: u64 = 4 * 8;
 
+/// Of a column, once problems ask for it: its places in two orders, its square sum and
+/// values in the second. Sorting takes no more: the square sums come after it.
+pub(super) const LIST_BYTES: u64 = 4 + 4 + 8 + 8;
+
 /// Columns between two looks at the cancel flag.
 const COLUMNS_PER_CHECK: usize = 1 << 10;
 

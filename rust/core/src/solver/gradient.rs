@@ -1,6 +1,8 @@
 //! The loss's gradient at a look at the gap: of all features, or where few rows
 //! count, of those that these rows hold.
 
+#[cfg(test)]
+mod looks;
 mod screen;
 
 pub(super) use screen::split;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use self::history::History;
 use super::compact::Compact;
+use super::design::LIST_BYTES;
 use super::dual_coordinate_descent::SharedStart;
 use super::gradient::Gradient;
 use super::newton::NewtonBuffers;
@@ -84,9 +85,9 @@ impl<'a> Scaled<'a> {
 /// residual of a certificate; and a dual method's own variables.
 const ROW_BYTES: u64 = 16 + 1 + 4 + 4 + 32 + 44;
 
-/// Of a feature: weight, gradient, two flags; place in the gradient's list; square
-/// sum and place in a sweep.
-const FEATURE_BYTES: u64 = 8 + 8 + 2 + 5 + 12;
+/// Of a feature: weight, gradient, three flags; places in the gradient's two lists;
+/// square sum and place in a sweep.
+const FEATURE_BYTES: u64 = 8 + 8 + 3 + 8 + 12;
 
 /// The memory of one thread's solves over one [`Design`].
 ///
@@ -133,8 +134,9 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Whether there is room for `n_threads` workspaces and for `copies`, the bytes
-    /// of what their problems copy out of the design.
+    /// Whether there is room for `n_threads` workspaces, for the lists of columns that
+    /// their problems share, and for `copies`, the bytes of what they copy out of the
+    /// design.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).
@@ -143,7 +145,7 @@ impl Workspace {
         let bytes = ROW_BYTES * n + FEATURE_BYTES * d;
         check_room(
             format!("solving {n} samples x {d} features on {n_threads} threads"),
-            bytes.saturating_mul(n_threads as u64) + copies,
+            bytes.saturating_mul(n_threads as u64) + LIST_BYTES * d + copies,
         )
     }
 

@@ -160,18 +160,29 @@ impl<'a> Scores<'a> {
         control: &Control,
     ) -> Result<Self> {
         let k = centroids.len();
-        let mut scores = Self::new(points, k);
-        let products = start.into_products();
-        if spherical || products.len() != scores.values.len() {
+        let mut scores = Self {
+            points,
+            n_columns: k,
+            values: start.into_products(),
+            table: Table::default(),
+        };
+        if spherical || scores.values.len() != points.len() * k {
+            scores.values.resize(points.len() * k, 0.0);
             scores.update(centroids, &(0..k).collect::<Vec<_>>(), control)?;
             return Ok(scores);
         }
-        scores.values = products;
-        for row in scores.values.chunks_exact_mut(k) {
-            for (score, centroid) in row.iter_mut().zip(centroids) {
-                *score -= centroid.half_norm;
-            }
-        }
+        scores
+            .values
+            .par_chunks_mut(BLOCK * k)
+            .try_for_each(|block| {
+                control.check()?;
+                for row in block.chunks_exact_mut(k) {
+                    for (score, centroid) in row.iter_mut().zip(centroids) {
+                        *score -= centroid.half_norm;
+                    }
+                }
+                Ok(())
+            })?;
         Ok(scores)
     }
 

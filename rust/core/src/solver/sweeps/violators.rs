@@ -30,11 +30,11 @@ pub(super) fn loss_gradient(
 ) {
     let design = problem.design;
     let b = intercept as f32;
+    let is_untouched = |cell: &Cell| cell.base == 1.0 && cell.signed_weight.is_sign_negative();
     let (mut n_active, mut n_touched) = (0, 0);
     for cell in cells {
-        let is_untouched = cell.base == 1.0 && cell.signed_weight.is_sign_negative();
         n_active += usize::from(cell.hinge(b) > 0.0);
-        n_touched += usize::from(!is_untouched);
+        n_touched += usize::from(!is_untouched(cell));
     }
     let assumed = if n_active < n_touched {
         0.0
@@ -43,6 +43,10 @@ pub(super) fn loss_gradient(
     };
     residuals.clear();
     for (i, cell) in (0..).zip(cells) {
+        // A weight that f32 does not hold would leave dust of every such row.
+        if assumed > 0.0 && is_untouched(cell) {
+            continue;
+        }
         let weighted = f64::from(cell.signed_weight) * f64::from(cell.hinge(b).max(0.0));
         let residual = -weighted - design.weight(i as usize) * assumed;
         if residual != 0.0 {
@@ -141,6 +145,36 @@ mod tests {
             // Halves and quarters: every sum is exact.
             assert_eq!([0, 1].map(|j| gradient.at(&design, j)), expected);
         }
+    }
+
+    #[test]
+    fn untouched_rows_are_in_the_column_sums_whatever_they_weigh() {
+        let x = crate::testing::csr(&[[1.0], [2.0], [3.0], [4.0]]);
+        let control = Control::default();
+        let weight = [0.1, 0.7, 1.3, 0.3];
+        let design = Design::new(x.view(), Some(&weight), &control).unwrap();
+        let problem = Problem {
+            design: &design,
+            positives: &[1],
+            alpha: 1.0,
+            ridge: 0.0,
+            class_weight: (1.0, 1.0),
+            intercept: Intercept::None,
+        };
+        let scaled = Scaled::new(&problem, &control);
+        let cells: Vec<Cell> = [-0.1, 0.7, -1.3, -0.3]
+            .into_iter()
+            .map(|signed_weight| Cell {
+                base: 1.0,
+                signed_weight,
+            })
+            .collect();
+        let (mut residuals, mut gradient) = (Vec::new(), Gradient::new(1));
+        loss_gradient(&scaled, &cells, 0.0, &mut residuals, &mut gradient);
+        let rows: Vec<u32> = residuals.iter().map(|&(i, _)| i).collect();
+        assert_eq!(rows, [1]);
+        // 2 (0.1 - 1.4 + 3.9 + 1.2)
+        assert!((gradient.at(&design, 0) - 7.6).abs() < 1e-6);
     }
 
     #[test]
